@@ -1,0 +1,5 @@
+/** For anvil.config.ts: types and references only, so that importing it costs nothing. */
+export { type AnvilConfig, env, type SourceConfig } from "./contract/config.ts";
+export { defineConfig } from "./signatures/define-config.ts";
+export type { Provider } from "./signatures/provider.ts";
+export type { ProviderName } from "./signatures/providers/index.ts";

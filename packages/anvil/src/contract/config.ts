@@ -1,0 +1,56 @@
+import type { RetrySchedule } from "./retry-schedule.ts";
+
+/** A value that is read from the environment when the process starts, so that the file holds no secret. */
+export type EnvRef = { readonly env: string };
+
+/** Names an environment variable (or an SST secret of that name) in the configuration file. */
+export function env(name: string): EnvRef {
+  return { env: name };
+}
+
+export type Secret = string | EnvRef;
+
+/** One place that sends webhooks: `POST /webhooks/<its name>`. */
+export type SourceConfig<Provider = unknown> = {
+  /** How its deliveries are signed and identified: a provider's name, or a row of your own. */
+  readonly provider: Provider;
+  /** The signing secret. Several are valid at once while one is being rotated. */
+  readonly secret: Secret | readonly Secret[];
+  /** The secret before the current one; may be unset. Valid as long as it is set. */
+  readonly previousSecret?: Secret;
+  /** Replaces the retry schedule for this source. Default: the global one. */
+  readonly retry?: RetryConfig;
+  /** How long a delivery is recognised when it comes again, in milliseconds. Default: 7 days. */
+  readonly dedupeMs?: number;
+  /** The largest body that is accepted, in bytes. Default: 1 MiB, at most 25 MiB. */
+  readonly bodyLimit?: number;
+  /**
+   * When an event is delivered again whose job is a dead letter: `"keep"` (default) leaves it there for a
+   * person; `"replay"` runs it again with its full schedule.
+   */
+  readonly onDeadRedelivery?: "keep" | "replay";
+};
+
+export type RetryConfig = {
+  /** Delays in milliseconds, one for each retry. Default: 1 s, 5 s, 30 s, 5 min. */
+  readonly schedule: RetrySchedule;
+};
+
+/** What anvil.config.ts exports: the sources, in one place, read by functions and workers alike. */
+export type AnvilConfig<Provider = unknown> = {
+  /** By name; `default` is the one behind `POST /webhooks`. */
+  readonly sources: Readonly<Record<string, SourceConfig<Provider>>>;
+  /** For every source that has none of its own. ANVIL_RETRY_SCHEDULE in the environment replaces it. */
+  readonly retry?: RetryConfig;
+  /** The queue's name; dead letters lie in `<queue>.dead`. Default: `webhooks`. */
+  readonly queue?: string;
+  /** In front of every Redis key, in braces (a cluster hash tag). Default: `{anvil}`. */
+  readonly prefix?: string;
+};
+
+/** 7 days: longer than nearly every provider goes on retrying. */
+export const DEFAULT_DEDUPE_MS: number = 7 * 86_400_000;
+export const DEFAULT_BODY_LIMIT: number = 1024 * 1024;
+export const MAX_BODY_LIMIT: number = 25 * 1024 * 1024;
+/** Everything between a complete body and the answer, in milliseconds. */
+export const DEFAULT_DEADLINE_MS = 2_000;

@@ -1,0 +1,84 @@
+import { AnvilError } from "./errors.ts";
+
+/** What is stored for an event: everything that the handler, the dead letter and the replay need. */
+export type Envelope = {
+  /** The version of this form. A reader that doesn't know it makes the job a dead letter, never a crash. */
+  readonly v: 1;
+  readonly source: string;
+  /** The deduplication key; also the handler's idempotency key. */
+  readonly key: string;
+  /** The provider's own id of the event, where there is one. */
+  readonly eventId?: string;
+  /** The event's type in the provider's words, such as `invoice.paid`. */
+  readonly type?: string;
+  /** When the delivery arrived, in milliseconds since 1970. */
+  readonly receivedAt: number;
+  /** An allow-list of the provider's headers and content-type, names in lower case. Never credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The bytes that the sender signed: as text where they survive that, else as base64. */
+  readonly body: string;
+  readonly encoding: "utf8" | "base64";
+};
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Puts bytes into the envelope's `body` and `encoding`. Text is what people can read in a dead letter, so it
+ * is used where decoding and encoding again gives the same bytes. A strict decoder that keeps a BOM
+ * guarantees that: it refuses every sequence that it could not reproduce.
+ */
+export function encodeBody(bytes: Uint8Array): Pick<Envelope, "body" | "encoding"> {
+  try {
+    return { body: strictUtf8.decode(bytes), encoding: "utf8" };
+  } catch {
+    const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return { body: view.toString("base64"), encoding: "base64" };
+  }
+}
+
+/** The signed bytes again, exactly. */
+export function decodeBody(envelope: Pick<Envelope, "body" | "encoding">): Uint8Array {
+  return new Uint8Array(Buffer.from(envelope.body, envelope.encoding));
+}
+
+/**
+ * Checks what was read back from Redis.
+ * @throws {AnvilError} `unreadable_job`: another version of the envelope, or something else altogether
+ */
+export function readEnvelope(data: unknown): Envelope {
+  if (typeof data !== "object" || data === null) throw unreadable("it holds no envelope");
+  const envelope = data as Partial<Record<keyof Envelope, unknown>>;
+  if (envelope.v !== 1) {
+    throw unreadable(
+      `its envelope has version ${describe(envelope.v)}, this worker reads version 1. ` +
+        "Deploy workers before the ingress, then replay it",
+    );
+  }
+  const { source, key, eventId, type, receivedAt, headers, body, encoding } = envelope;
+  const wellFormed =
+    typeof source === "string" &&
+    typeof key === "string" &&
+    (eventId === undefined || typeof eventId === "string") &&
+    (type === undefined || typeof type === "string") &&
+    typeof receivedAt === "number" &&
+    typeof headers === "object" &&
+    headers !== null &&
+    Object.values(headers).every((value) => typeof value === "string") &&
+    typeof body === "string" &&
+    (encoding === "utf8" || encoding === "base64");
+  if (!wellFormed) throw unreadable("its envelope lacks a field or has one of another kind");
+  return data as Envelope;
+}
+
+/** Starts the message of every unreadable job; `bury` tells the dead letter's reason by it. */
+export const UNREADABLE_MESSAGE = "unreadable job: ";
+
+function unreadable(why: string): AnvilError {
+  return new AnvilError("unreadable_job", `${UNREADABLE_MESSAGE}${why}`);
+}
+
+function describe(version: unknown): string {
+  return typeof version === "number" || typeof version === "string"
+    ? JSON.stringify(version).slice(0, 20)
+    : "none";
+}

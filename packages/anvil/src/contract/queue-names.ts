@@ -1,0 +1,29 @@
+/** Where jobs wait and run. */
+export const DEFAULT_QUEUE = "webhooks";
+
+/**
+ * In front of every key. The braces are a Redis Cluster hash tag: the main queue and the dead-letter queue
+ * must lie in one slot, because a dead letter moves between them in one script.
+ */
+export const DEFAULT_PREFIX = "{anvil}";
+
+/** `webhooks` → `webhooks.dead`. */
+export function deadQueueName(queue: string): string {
+  return `${queue}.dead`;
+}
+
+/** BullMQ's key for one part of a queue, or for one of its jobs. */
+export function queueKey(prefix: string, queue: string, part: string): string {
+  return `${prefix}:${queue}:${part}`;
+}
+
+/** Says what is wrong with a queue name or a prefix, or nothing. */
+export function queueNameProblem(prefix: string, queue: string): string | undefined {
+  if (!/^[\w.-]{1,100}$/.test(queue)) {
+    return `queue "${queue}": use letters, digits, ".", "_" and "-" (":" would clash with Redis keys)`;
+  }
+  if (!/^\{[^{}:\s]{1,100}\}$/.test(prefix)) {
+    return `prefix "${prefix}": write it in braces, as in {anvil}, so that both queues share one cluster slot`;
+  }
+  return undefined;
+}

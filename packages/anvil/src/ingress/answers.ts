@@ -1,0 +1,44 @@
+/** Every code that a sender can be answered with. Stable: never renamed, never reused. */
+export type AnswerCode =
+  | "bad_request"
+  | "invalid_signature"
+  | "not_found"
+  | "unknown_source"
+  | "method_not_allowed"
+  | "body_timeout"
+  | "body_too_large"
+  | "unsupported_encoding"
+  | "not_stored"
+  | "internal_error";
+
+const STATUS: Readonly<Record<AnswerCode, number>> = {
+  bad_request: 400,
+  invalid_signature: 401,
+  not_found: 404,
+  unknown_source: 404,
+  method_not_allowed: 405,
+  body_timeout: 408,
+  body_too_large: 413,
+  unsupported_encoding: 415,
+  internal_error: 500,
+  not_stored: 503,
+};
+
+/** Seconds until a sender should try again after a 503. Providers that heed Retry-After come back sooner. */
+const RETRY_AFTER_S = 5;
+
+/** `{"error":{"code","message"}}`. The message never says which check of a signature failed. */
+export function refusal(code: AnswerCode, message: string, headers: Record<string, string> = {}): Response {
+  return Response.json(
+    { error: { code, message } },
+    {
+      status: STATUS[code],
+      headers: { ...(code === "not_stored" ? { "retry-after": String(RETRY_AFTER_S) } : {}), ...headers },
+    },
+  );
+}
+
+/** The 202: stored, now or before. */
+export function accepted(jobId: string, replayed: boolean, headers: Record<string, string> = {}): Response {
+  return Response.json({ jobId, replayed }, { status: 202, headers });
+}

@@ -1,0 +1,126 @@
+import { Hono } from "hono";
+import { type AnvilConfig, DEFAULT_DEADLINE_MS, type Secret } from "../contract/config.ts";
+import { ConfigError } from "../contract/errors.ts";
+import { consoleLog, type Log } from "../contract/log.ts";
+import { createConnection } from "../queue/connection.ts";
+import { deadlineIn } from "../queue/deadline.ts";
+import { queueKeys } from "../queue/queue-place.ts";
+import type { RedisTarget } from "../queue/redis-target.ts";
+import type { Provider } from "../signatures/provider.ts";
+import type { ProviderName } from "../signatures/providers/index.ts";
+import { type Environment, resolveConfig } from "../signatures/sources.ts";
+import { refusal } from "./answers.ts";
+import { type ReceiveContext, receive } from "./receive.ts";
+
+export type ServerOptions = Partial<AnvilConfig<ProviderName | Provider>> & {
+  /**
+   * The secret of the default source (`POST /webhooks`, header `x-signature`): short for
+   * `sources: { default: { provider: "hmac", secret } }`. Several are valid at once.
+   */
+  readonly secret?: Secret | readonly Secret[];
+  /** Default: redis://127.0.0.1:6379. */
+  readonly redis?: RedisTarget;
+  /**
+   * From the complete body to the answer, in milliseconds, whatever Redis does; then 503. Default: 2000.
+   * Below what providers wait: the tightest known is Slack with 3 s.
+   */
+  readonly deadlineMs?: number;
+  /** For a body to arrive, in milliseconds; then 408. Default: 15 000. */
+  readonly bodyTimeoutMs?: number;
+  /** Where `env("NAME")` in a secret is looked up. Pass process.env. Default: nothing. */
+  readonly env?: Environment;
+  /** Default: JSON lines on the console. */
+  readonly log?: Log;
+  /** The clock, in milliseconds since 1970. Default: Date.now. */
+  readonly now?: () => number;
+};
+
+/** A Hono app, to be served as it is or mounted in another. */
+export type Server = Hono & {
+  /** Closes the connection to Redis. Requests under way are answered 503. */
+  close(): Promise<void>;
+};
+
+/**
+ * The ingress: verifies each delivery over its raw bytes, stores it at most once, answers 202.
+ * Opens no connection before the first request.
+ * @throws {ConfigError} at once, naming everything that is wrong, so that nothing ever runs without a secret
+ */
+export function createServer(options: ServerOptions): Server {
+  const config = resolveConfig(toConfig(options), options.env);
+  const { deadlineMs = DEFAULT_DEADLINE_MS, bodyTimeoutMs = 15_000, log = consoleLog } = options;
+  checkLimit("deadlineMs", deadlineMs);
+  checkLimit("bodyTimeoutMs", bodyTimeoutMs);
+  const connection = createConnection({
+    ...(options.redis === undefined ? {} : { redis: options.redis }),
+    name: "anvil-ingress",
+    deadlineMs,
+    log,
+  });
+  const place = { queue: config.queue, prefix: config.prefix };
+  const context: ReceiveContext = {
+    connection,
+    place,
+    deadlineMs,
+    bodyTimeoutMs,
+    log,
+    now: options.now ?? Date.now,
+  };
+
+  const app = new Hono({ strict: false });
+  const webhook = (request: Request, name: string) => {
+    const source = config.sources.get(name);
+    return source
+      ? receive(request, source, context)
+      : refusal("unknown_source", "No such source; the last part of the path is its name");
+  };
+  app.post("/webhooks", (c) => webhook(c.req.raw, "default"));
+  app.post("/webhooks/:source", (c) => webhook(c.req.raw, c.req.param("source")));
+  app.all("/webhooks/:source?", (c) =>
+    config.sources.has(c.req.param("source") ?? "default")
+      ? refusal("method_not_allowed", "Deliveries are sent with POST", { allow: "POST" })
+      : refusal("unknown_source", "No such source; the last part of the path is its name"),
+  );
+  app.get("/healthz", (c) => c.json({ ok: true }));
+  app.get("/readyz", async (c) => {
+    // A write, not a ping: a Redis that is full or read-only answers pings and can't take an event.
+    const probe = queueKeys(place).main("ready-probe");
+    try {
+      await connection.run(deadlineIn(deadlineMs), (client) => client.set(probe, 1, "PX", 1000));
+      return c.json({ ok: true });
+    } catch (error) {
+      return c.json(
+        { ok: false, error: { code: "redis_unavailable", message: (error as Error).message } },
+        503,
+      );
+    }
+  });
+  app.notFound(() => refusal("not_found", "Nothing here; deliveries go to POST /webhooks/<source>"));
+  app.onError((error) => {
+    log.error({ error: error.name, reason: error.message }, "unexpected error: answered 500");
+    return refusal("internal_error", "Something went wrong here; send it again");
+  });
+  return Object.assign(app, { close: () => connection.close() });
+}
+
+function toConfig(options: ServerOptions): unknown {
+  const { secret, sources, retry, queue, prefix } = options;
+  if (secret !== undefined && sources && Object.hasOwn(sources, "default")) {
+    throw new ConfigError(["secret: the default source is in sources already; give one of the two"]);
+  }
+  return {
+    sources:
+      secret === undefined && sources === undefined
+        ? { default: { provider: "hmac" } }
+        : { ...(secret === undefined ? {} : { default: { provider: "hmac", secret } }), ...sources },
+    ...(retry === undefined ? {} : { retry }),
+    ...(queue === undefined ? {} : { queue }),
+    ...(prefix === undefined ? {} : { prefix }),
+  };
+}
+
+function checkLimit(name: string, value: number): void {
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw new ConfigError([`${name}: a whole number of milliseconds above 0, not ${String(value)}`]);
+  }
+}

@@ -1,0 +1,130 @@
+import { type Envelope, encodeBody } from "../contract/envelope.ts";
+import { AnvilError } from "../contract/errors.ts";
+import { eventKey, signatureBodyIdentity } from "../contract/event-key.ts";
+import { newJobId } from "../contract/job-id.ts";
+import type { Log } from "../contract/log.ts";
+import type { Connection } from "../queue/connection.ts";
+import { deadlineIn } from "../queue/deadline.ts";
+import { enqueue } from "../queue/enqueue.ts";
+import { jobState } from "../queue/inspect.ts";
+import type { QueuePlace } from "../queue/queue-place.ts";
+import { unbury } from "../queue/unbury.ts";
+import { type HeaderLookup, headerLookup } from "../signatures/headers.ts";
+import type { ResolvedSource } from "../signatures/sources.ts";
+import { readClaim, type Verified, verifyClaim } from "../signatures/verify.ts";
+import { accepted, refusal } from "./answers.ts";
+import { readBody } from "./read-body.ts";
+
+export type ReceiveContext = {
+  readonly connection: Connection;
+  readonly place: QueuePlace;
+  /** From the complete body to the answer, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly bodyTimeoutMs: number;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+};
+
+/** One delivery, from its headers to its answer: verify, dedupe, enqueue, 202. */
+export async function receive(
+  request: Request,
+  source: ResolvedSource,
+  context: ReceiveContext,
+): Promise<Response> {
+  const { log } = context;
+  const header = headerLookup(request.headers);
+  const receivedAt = context.now();
+
+  // Before the body: whoever can't even claim a signature doesn't get to send 25 MB.
+  const claim = readClaim(source.provider, header, receivedAt);
+  if (!claim.ok) return unverified(source, claim.reason, log);
+  const coding = header("content-encoding")?.toLowerCase();
+  if (coding !== undefined && coding !== "identity") {
+    return refusal("unsupported_encoding", "Send the body without Content-Encoding; turn compression off");
+  }
+
+  const body = await readBody(request, { limit: source.bodyLimit, timeoutMs: context.bodyTimeoutMs });
+  if (!body.ok) {
+    log.warn({ source: source.name, reason: body.reason, limit: source.bodyLimit }, "body not read");
+    if (body.reason === "too_large") {
+      return refusal("body_too_large", `The body is larger than ${source.bodyLimit} bytes`);
+    }
+    return body.reason === "timeout"
+      ? refusal("body_timeout", "The body didn't arrive in time", { connection: "close" })
+      : refusal("bad_request", "The body ended early");
+  }
+
+  const verified = verifyClaim(source.provider, claim, body.bytes, source.keys, header);
+  if (!verified.ok) return unverified(source, verified.reason, log);
+  return store(toEnvelope(source, verified, body.bytes, header, receivedAt), source, context);
+}
+
+function unverified(source: ResolvedSource, reason: string, log: Log): Response {
+  log.warn({ source: source.name, provider: source.provider.name, reason }, "signature refused");
+  return refusal("invalid_signature", "The signature of this delivery is missing or not valid");
+}
+
+function toEnvelope(
+  source: ResolvedSource,
+  verified: Verified,
+  body: Uint8Array,
+  header: HeaderLookup,
+  receivedAt: number,
+): Envelope {
+  const { eventId, type, signature } = verified;
+  const identity = eventId
+    ? ({ kind: "provider", value: eventId } as const)
+    : signatureBodyIdentity(signature, body);
+  const headers: Record<string, string> = {};
+  for (const name of ["content-type", ...source.provider.keepHeaders]) {
+    const value = header(name);
+    if (value !== undefined) headers[name] = value;
+  }
+  return {
+    v: 1,
+    source: source.name,
+    key: eventKey(source.name, identity),
+    ...(eventId ? { eventId } : {}),
+    ...(type ? { type } : {}),
+    receivedAt,
+    headers,
+    ...encodeBody(body),
+  };
+}
+
+async function store(envelope: Envelope, source: ResolvedSource, context: ReceiveContext): Promise<Response> {
+  const { connection, place, log } = context;
+  const deadline = deadlineIn(context.deadlineMs);
+  const job = {
+    id: newJobId(envelope.receivedAt),
+    envelope,
+    schedule: source.schedule,
+    dedupeMs: source.dedupeMs,
+  };
+  const about = { source: source.name, type: envelope.type, eventId: envelope.eventId };
+  try {
+    // Trying again after a lost answer sends the same id: if the first try did land, it is found by it.
+    const stored = await connection.run(deadline, (client) => enqueue(client, place, job));
+    if (!stored.replayed) {
+      log.info({ ...about, jobId: stored.jobId }, "stored");
+      return accepted(stored.jobId, false);
+    }
+    const { jobId } = stored;
+    const state = await connection.run(deadline, (client) => jobState(client, place, jobId));
+    if (state === "dead" && source.onDeadRedelivery === "replay") {
+      await connection.run(deadline, (client) => unbury(client, place, jobId, job.id));
+      log.info({ ...about, jobId }, "delivered again while dead: replayed");
+      return accepted(jobId, true, { [STATE_HEADER]: "waiting" });
+    }
+    log.info({ ...about, jobId, state }, "delivered again");
+    return accepted(jobId, true, { [STATE_HEADER]: state === "unknown" ? "done" : state });
+  } catch (error) {
+    if (!(error instanceof AnvilError) || error.code !== "redis_unavailable") throw error;
+    log.error({ ...about, reason: error.message }, "not stored: answered 503");
+    return refusal("not_stored", "The event could not be stored; send it again");
+  }
+}
+
+/** On the answer to a repeated delivery: where its job is, so that "Redeliver" on a dead letter is no mystery. */
+const STATE_HEADER = "x-anvil-job-state";

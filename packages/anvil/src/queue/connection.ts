@@ -1,0 +1,91 @@
+import { AnvilError } from "../contract/errors.ts";
+import type { Log } from "../contract/log.ts";
+import type { Deadline } from "./deadline.ts";
+import { promptClient, type RedisClient } from "./redis-clients.ts";
+import { DEFAULT_REDIS_URL, describeAddress, type RedisTarget, redisAddress } from "./redis-target.ts";
+
+/** A Redis that answers inside a deadline or not at all. */
+export type Connection = {
+  readonly client: RedisClient;
+  /** Host and port, for messages. */
+  readonly where: string;
+  /**
+   * Runs commands on a connection that is up, again on a new one when it breaks, until the deadline. Only for
+   * commands that may be applied twice: whether the lost one was applied is unknown.
+   * @throws {AnvilError} `redis_unavailable`, with the reason
+   */
+  run<T>(deadline: Deadline, commands: (client: RedisClient) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+export type ConnectionOptions = {
+  readonly redis?: RedisTarget;
+  /** What the connection is called in CLIENT LIST. */
+  readonly name: string;
+  /** The deadline that its callers work under, in milliseconds: a socket that is silent for half of it is closed. */
+  readonly deadlineMs: number;
+  readonly log: Log;
+};
+
+/** Opens nothing yet: the first use does. */
+export function createConnection(options: ConnectionOptions): Connection {
+  const address = redisAddress(options.redis ?? DEFAULT_REDIS_URL);
+  const where = describeAddress(address);
+  const client = promptClient(address, Math.max(50, Math.floor(options.deadlineMs / 2)), options.name);
+  const waiting = new Set<() => void>();
+  let lastError: Error | undefined;
+
+  client.on("ready", () => {
+    if (lastError) options.log.info({ redis: where }, "Redis is back");
+    lastError = undefined;
+    for (const wake of waiting) wake();
+    waiting.clear();
+  });
+  // ioredis repeats the same error at every attempt to connect; the log needs it once.
+  client.on("error", (error: Error) => {
+    if (lastError?.message !== error.message) {
+      options.log.warn({ redis: where, reason: error.message }, "Redis can't be reached; trying again");
+    }
+    lastError = error;
+  });
+
+  function ready(): Promise<void> {
+    if (client.status === "ready") return Promise.resolve();
+    if (client.status === "wait" || client.status === "end") void client.connect().catch(() => {});
+    return new Promise((resolve) => waiting.add(resolve));
+  }
+
+  const unavailable = (what: string, cause?: unknown) =>
+    new AnvilError("redis_unavailable", `Redis at ${where} ${what}`, cause ? { cause } : undefined);
+
+  return {
+    client,
+    where,
+    async run(deadline, commands) {
+      const late = () =>
+        unavailable(`gave no answer in time${lastError ? ` (${lastError.message})` : ""}`, lastError);
+      for (;;) {
+        await deadline.race(ready(), late);
+        try {
+          return await deadline.race(commands(client), late);
+        } catch (error) {
+          if (error instanceof AnvilError) throw error;
+          const kind = (error as Error).name === "ReplyError" ? replyKind(error as Error) : undefined;
+          if (kind && kind !== "READONLY") throw unavailable(`refused the command: ${kind}`, error);
+          if (deadline.remainingMs() < 10) throw late();
+          // The connection broke, or leads to a replica by now. ioredis connects again; give it the moment to
+          // notice, so that this doesn't spin on a client that still believes that it is connected.
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      }
+    },
+    async close() {
+      client.disconnect();
+    },
+  };
+}
+
+/** OOM, LOADING, READONLY, MISCONF, NOPERM, …: the code alone, since the text may quote arguments. */
+function replyKind(error: Error): string {
+  return /^[A-Z]+(?= )/.exec(error.message)?.[0] ?? "ERR";
+}

@@ -1,0 +1,92 @@
+import { Packr } from "msgpackr";
+import type { Envelope } from "../contract/envelope.ts";
+import { type RetrySchedule, retryScheduleProblem } from "../contract/retry-schedule.ts";
+import { addStandardJobLua } from "./bullmq-scripts.ts";
+import { type QueuePlace, queueKeys } from "./queue-place.ts";
+import type { RedisClient } from "./redis-clients.ts";
+import { runScript, script } from "./run-script.ts";
+
+/** A job on its way into the queue. */
+export type NewJob = {
+  /** Ours, made by newJobId. */
+  readonly id: string;
+  readonly envelope: Envelope;
+  /** Travels with the job, so ingress, worker and replay can't disagree. */
+  readonly schedule: RetrySchedule;
+  /** How long the envelope's key is remembered, in milliseconds. */
+  readonly dedupeMs: number;
+};
+
+export type Enqueued = {
+  /** This job's id, or the id under which the event was stored first. */
+  readonly jobId: string;
+  readonly replayed: boolean;
+};
+
+/** The name under which `createWorker` finds its backoff strategy. */
+export const BACKOFF_TYPE = "schedule";
+
+// The packing of BullMQ 6.7 (classes/redis-queue-backend.js).
+const packer = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
+const addScript = script(addStandardJobLua);
+
+/**
+ * Stores a job unless its event is known: BullMQ's own add script, which sets the deduplication key and adds the
+ * job in one step. Running it twice with the same job is harmless: the second run finds the first one's job.
+ */
+export async function enqueue(client: RedisClient, place: QueuePlace, job: NewJob): Promise<Enqueued> {
+  const { keys, args } = addJobCommand(place, job);
+  const jobId = String(await runScript(client, addScript, keys, args));
+  return { jobId, replayed: jobId !== job.id };
+}
+
+/** Keys and arguments of the add script, as `Queue.add` would send them. */
+export function addJobCommand(place: QueuePlace, job: NewJob): { keys: string[]; args: (string | Buffer)[] } {
+  const problem = poisonProblem(job);
+  if (problem) throw new TypeError(problem);
+  const { main } = queueKeys(place);
+  const { envelope } = job;
+  const options = {
+    attempts: job.schedule.length + 1,
+    backoff: { type: BACKOFF_TYPE, delays: job.schedule },
+    de: { id: envelope.key, ttl: job.dedupeMs },
+    jobId: job.id,
+    stackTraceLimit: STACK_TRACES_KEPT,
+  };
+  const fields = [
+    main(""),
+    job.id,
+    jobName(envelope),
+    envelope.receivedAt,
+    null,
+    null,
+    null,
+    null,
+    main(`de:${envelope.key}`),
+    null,
+  ];
+  return {
+    keys: ["wait", "paused", "meta", "id", "completed", "delayed", "active", "events", "marker"].map(main),
+    args: [packer.pack(fields), JSON.stringify(envelope), packer.pack(options)],
+  };
+}
+
+/** The last errors of a job are what a person needs; all of them would make up most of its memory. */
+export const STACK_TRACES_KEPT = 3;
+
+/** What dashboards show for a job: `stripe/invoice.paid`, or the source alone. */
+export function jobName(envelope: Pick<Envelope, "source" | "type">): string {
+  return envelope.type ? `${envelope.source}/${envelope.type.slice(0, 200)}` : envelope.source;
+}
+
+/**
+ * An option on which the script fails between setting the deduplication key and storing the job would lose
+ * the event: every redelivery would count as a duplicate (measured on BullMQ 6.7.0 with NaN and Infinity).
+ */
+function poisonProblem(job: NewJob): string | undefined {
+  if (!Number.isSafeInteger(job.dedupeMs) || job.dedupeMs < 1)
+    return "dedupeMs must be a positive whole number";
+  if (!Number.isSafeInteger(job.envelope.receivedAt)) return "receivedAt must be a whole number";
+  if (!/^[0-9a-f]{64}$/.test(job.envelope.key)) return "the envelope's key must be a sha256 in hex";
+  return retryScheduleProblem(job.schedule);
+}

@@ -1,0 +1,19 @@
+export { type BuryResult, bury } from "./bury.ts";
+export { type Connection, type ConnectionOptions, createConnection } from "./connection.ts";
+export { type Deadline, deadlineIn } from "./deadline.ts";
+export { type Enqueued, enqueue, type NewJob } from "./enqueue.ts";
+export {
+  type DeadLetter,
+  type DeadLetterSummary,
+  type JobState,
+  jobState,
+  listDead,
+  type QueueStats,
+  queueStats,
+  showDead,
+} from "./inspect.ts";
+export type { QueuePlace } from "./queue-place.ts";
+export type { RedisClient } from "./redis-clients.ts";
+export type { RedisTarget, RedisTargetOptions } from "./redis-target.ts";
+export { type Swept, sweep } from "./sweep.ts";
+export { type UnburyResult, unbury } from "./unbury.ts";

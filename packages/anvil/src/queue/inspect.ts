@@ -1,0 +1,150 @@
+import type { FailureContext } from "../contract/dead-letter.ts";
+import { type QueuePlace, queueKeys } from "./queue-place.ts";
+import type { RedisClient } from "./redis-clients.ts";
+
+/** A dead letter without its body. */
+export type DeadLetterSummary = {
+  readonly jobId: string;
+  /** `stripe/invoice.paid`: source and type. */
+  readonly name: string;
+  readonly failureContext: FailureContext;
+};
+
+export type DeadLetter = DeadLetterSummary & {
+  /** The job's data: an envelope, or whatever stood there if it could not be read. */
+  readonly data: unknown;
+  /** Stacks of the last errors, the newest last. */
+  readonly stacktrace: readonly string[];
+  /** Its failures before each replay, the oldest first. */
+  readonly failures: readonly FailureContext[];
+};
+
+export type QueueStats = {
+  readonly waiting: number;
+  readonly active: number;
+  /** Between two attempts. */
+  readonly delayed: number;
+  /** Kept for a while after they were done. */
+  readonly completed: number;
+  /** Failed for good and not buried yet: more than a moment of these means that no worker and no pulse runs. */
+  readonly unburied: number;
+  readonly dead: number;
+  /** Age of the job that waits longest, in milliseconds; 0 when none waits. */
+  readonly oldestWaitingMs: number;
+};
+
+export type JobState = "waiting" | "active" | "delayed" | "completed" | "failed" | "dead" | "unknown";
+
+/** Dead letters, the newest first. */
+export async function listDead(
+  client: RedisClient,
+  place: QueuePlace,
+  page: { readonly offset: number; readonly limit: number },
+): Promise<{ readonly total: number; readonly letters: readonly DeadLetterSummary[] }> {
+  const { dead } = queueKeys(place);
+  const total = await client.zcard(dead("failed"));
+  const ids = await client.zrevrange(dead("failed"), page.offset, page.offset + page.limit - 1);
+  const rows = await Promise.all(
+    ids.map((id) => client.hmget(dead(id), "name", "failureContext", "failedReason", "atm", "finishedOn")),
+  );
+  const letters = ids.flatMap((jobId, index) => {
+    const [name, context, lastError, attempts, failedAt] = rows[index] as (string | null)[];
+    // Replayed since the ids were read.
+    if (name === null || name === undefined) return [];
+    return [{ jobId, name, failureContext: readContext(context, { lastError, attempts, failedAt }) }];
+  });
+  return { total, letters };
+}
+
+/** One dead letter with everything that is known of it; undefined when there is none under this id. */
+export async function showDead(
+  client: RedisClient,
+  place: QueuePlace,
+  jobId: string,
+): Promise<DeadLetter | undefined> {
+  const { dead } = queueKeys(place);
+  const job = await client.hgetall(dead(jobId));
+  if (job.name === undefined) return undefined;
+  return {
+    jobId,
+    name: job.name,
+    failureContext: readContext(job.failureContext, {
+      lastError: job.failedReason,
+      attempts: job.atm,
+      failedAt: job.finishedOn,
+    }),
+    data: readJson(job.data) ?? job.data,
+    stacktrace: (readJson(job.stacktrace) as string[] | undefined) ?? [],
+    failures: (readJson(job.failures) as FailureContext[] | undefined) ?? [],
+  };
+}
+
+/** Where a job is now. `unknown`: never seen, or done and no longer kept. */
+export async function jobState(client: RedisClient, place: QueuePlace, jobId: string): Promise<JobState> {
+  const { main, dead } = queueKeys(place);
+  const [isDead, completed, failed, delayed, active, waiting, paused] = await Promise.all([
+    client.zscore(dead("failed"), jobId),
+    client.zscore(main("completed"), jobId),
+    client.zscore(main("failed"), jobId),
+    client.zscore(main("delayed"), jobId),
+    client.lpos(main("active"), jobId),
+    client.lpos(main("wait"), jobId),
+    client.lpos(main("paused"), jobId),
+  ]);
+  if (isDead !== null) return "dead";
+  if (completed !== null) return "completed";
+  if (failed !== null) return "failed";
+  if (delayed !== null) return "delayed";
+  if (active !== null) return "active";
+  return waiting !== null || paused !== null ? "waiting" : "unknown";
+}
+
+/** Counts, and how long the oldest job has been waiting. */
+export async function queueStats(client: RedisClient, place: QueuePlace, nowMs: number): Promise<QueueStats> {
+  const { main, dead } = queueKeys(place);
+  const [waiting, paused, active, delayed, completed, unburied, deadCount, oldest] = await Promise.all([
+    client.llen(main("wait")),
+    client.llen(main("paused")),
+    client.llen(main("active")),
+    client.zcard(main("delayed")),
+    client.zcard(main("completed")),
+    client.zcard(main("failed")),
+    client.zcard(dead("failed")),
+    client.lindex(main("wait"), -1),
+  ]);
+  const since = oldest === null ? null : await client.hget(main(oldest), "timestamp");
+  return {
+    waiting: waiting + paused,
+    active,
+    delayed,
+    completed,
+    unburied,
+    dead: deadCount,
+    oldestWaitingMs: since ? Math.max(0, nowMs - Number(since)) : 0,
+  };
+}
+
+type RawFailure = Readonly<Record<"lastError" | "attempts" | "failedAt", string | null | undefined>>;
+
+/** A job that BullMQ tools moved into the dead queue by hand has no context; what its hash says stands in. */
+function readContext(context: string | null | undefined, raw: RawFailure): FailureContext {
+  const stored = readJson(context) as FailureContext | undefined;
+  return (
+    stored ?? {
+      attempts: Number(raw.attempts ?? 0),
+      lastError: raw.lastError ?? "",
+      reason: "exhausted",
+      failedAt: Number(raw.failedAt ?? 0),
+      replays: 0,
+    }
+  );
+}
+
+function readJson(text: string | null | undefined): unknown {
+  if (!text) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

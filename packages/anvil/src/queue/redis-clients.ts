@@ -1,0 +1,89 @@
+import { Cluster, Redis } from "ioredis";
+import type { RedisAddress } from "./redis-target.ts";
+
+export type RedisClient = Redis | Cluster;
+
+/**
+ * A client for whoever has to answer inside a deadline (ingress, CLI, replay). It never queues a command
+ * while there is no connection and never repeats one by itself; a socket that owes an answer and stays silent
+ * for `silenceMs` is closed. Nothing is sent beside what is asked: no ready check (LOADING is an answer too)
+ * and protocol 2, so the first command on a new connection takes one round trip.
+ */
+export function promptClient(address: RedisAddress, silenceMs: number, name: string): RedisClient {
+  return connect(
+    address,
+    {
+      connectionName: name,
+      enableReadyCheck: false,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: silenceMs,
+      socketTimeout: silenceMs,
+      retryStrategy: (times) => Math.min(25 * 2 ** (times - 1), 400),
+    },
+    { enableOfflineQueue: false, slotsRefreshTimeout: silenceMs },
+  );
+}
+
+/**
+ * A client for a worker: BullMQ wants commands to wait for the connection, however long it takes. A silent
+ * socket is closed here too, or a black hole would hold the worker until TCP gives up.
+ */
+export function patientClient(address: RedisAddress, name: string): RedisClient {
+  return connect(
+    address,
+    {
+      connectionName: name,
+      maxRetriesPerRequest: null,
+      connectTimeout: 10_000,
+      // Longer than the 10 s for which BullMQ blocks at most.
+      socketTimeout: 15_000,
+      retryStrategy: (times) => Math.min(50 * 2 ** (times - 1), 2_000),
+    },
+    {},
+  );
+}
+
+type TimingOptions = {
+  connectionName: string;
+  maxRetriesPerRequest: number | null;
+  connectTimeout: number;
+  socketTimeout: number;
+  retryStrategy: (times: number) => number;
+  enableReadyCheck?: boolean;
+  enableOfflineQueue?: boolean;
+  autoResendUnfulfilledCommands?: boolean;
+};
+
+function connect(
+  address: RedisAddress,
+  options: TimingOptions,
+  clusterOptions: { enableOfflineQueue?: boolean; slotsRefreshTimeout?: number },
+): RedisClient {
+  const redisOptions = {
+    ...address.auth,
+    ...options,
+    lazyConnect: true,
+    protocol: 2 as const,
+    disableClientInfo: true,
+    keepAlive: 10_000,
+    // After a failover the old primary answers READONLY for as long as the connection lives.
+    reconnectOnError: (error: Error) => error.message.startsWith("READONLY"),
+  };
+  if (address.cluster) {
+    // The address of a node comes from the cluster itself; with TLS the name must stay the one that the
+    // certificate holds, so names aren't turned into addresses first (as AWS documents for ElastiCache).
+    const { enableOfflineQueue: _, retryStrategy: __, ...nodeOptions } = redisOptions;
+    return new Cluster([...address.nodes], {
+      lazyConnect: true,
+      enableReadyCheck: options.enableReadyCheck ?? true,
+      redisOptions: nodeOptions,
+      dnsLookup: (host, done) => done(null, host),
+      clusterRetryStrategy: (times) => Math.min(50 * times, 400),
+      ...clusterOptions,
+    });
+  }
+  const node = address.nodes[0] as { host: string; port: number };
+  return new Redis({ ...redisOptions, ...node });
+}

@@ -1,0 +1,1 @@
+export { type Replayed, type ReplayOptions, replayDeadLetter } from "./replay-dead-letter.ts";

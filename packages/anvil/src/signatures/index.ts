@@ -1,0 +1,20 @@
+export { defineConfig } from "./define-config.ts";
+export type { HeaderSource } from "./headers.ts";
+export type {
+  Field,
+  HmacScheme,
+  Provider,
+  SignatureHeader,
+  SignatureLayout,
+  Timestamp,
+} from "./provider.ts";
+export { type ProviderName, providers } from "./providers/index.ts";
+export { signDelivery } from "./sign.ts";
+export {
+  type Environment,
+  type ResolvedConfig,
+  type ResolvedSource,
+  resolveConfig,
+} from "./sources.ts";
+export type { Refusal, RefusalReason } from "./verdict.ts";
+export { type Verified, verifyDelivery } from "./verify.ts";

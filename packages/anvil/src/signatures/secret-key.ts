@@ -1,0 +1,31 @@
+import type { HmacScheme } from "./provider.ts";
+
+const MIN_SECRET_LENGTH = 6;
+
+/**
+ * What is wrong with a secret whatever the provider, or nothing. A secret that can't be right is refused at
+ * start: otherwise it shows as a storm of 401s, or as an endpoint that anyone can sign for.
+ */
+export function secretProblem(secret: string): string | undefined {
+  if (secret.trim() === "") return "is empty";
+  if (secret !== secret.trim())
+    return "has white space around it (a trailing newline from a file or a paste?)";
+  if (/^(["'`]).*\1$/.test(secret)) return "is in quotes; set the value without them";
+  if (/^(undefined|null|NaN|\[object Object\])$/.test(secret)) return "is the text of a missing value";
+  if (/^https?:\/\//i.test(secret)) return "is a URL; the signing secret is wanted";
+  if (/^v\d+[a-z]?,/.test(secret)) return "starts with a signature's version; paste the secret alone";
+  if (secret.length < MIN_SECRET_LENGTH) return `is shorter than ${MIN_SECRET_LENGTH} characters`;
+  return undefined;
+}
+
+/**
+ * The HMAC key of a configured secret.
+ * @returns undefined when the text isn't in the scheme's form
+ */
+export function secretKey(secret: string, form: HmacScheme["secret"]): Uint8Array | undefined {
+  if (form === "utf8") return Buffer.from(secret, "utf8");
+  const text = secret.startsWith("whsec_") ? secret.slice("whsec_".length) : secret;
+  const bytes = Buffer.from(text, "base64");
+  const unpadded = (value: string) => value.replace(/=+$/, "");
+  return bytes.length > 0 && unpadded(bytes.toString("base64")) === unpadded(text) ? bytes : undefined;
+}

@@ -1,0 +1,200 @@
+import * as v from "valibot";
+import {
+  type AnvilConfig,
+  DEFAULT_BODY_LIMIT,
+  DEFAULT_DEDUPE_MS,
+  MAX_BODY_LIMIT,
+  type Secret,
+  type SourceConfig,
+} from "../contract/config.ts";
+import { ConfigError } from "../contract/errors.ts";
+import { DEFAULT_PREFIX, DEFAULT_QUEUE, queueNameProblem } from "../contract/queue-names.ts";
+import {
+  DEFAULT_RETRY_SCHEDULE,
+  parseRetrySchedule,
+  type RetrySchedule,
+  retryScheduleProblem,
+} from "../contract/retry-schedule.ts";
+import type { Provider } from "./provider.ts";
+import { type ProviderName, providers } from "./providers/index.ts";
+import { secretKey, secretProblem } from "./secret-key.ts";
+
+/** A source with every default filled in and every secret read. Holds keys: never log it. */
+export type ResolvedSource = {
+  readonly name: string;
+  readonly provider: Provider;
+  /** Valid HMAC keys, the current one first. */
+  readonly keys: readonly Uint8Array[];
+  /** The secrets as configured, in the same order; for signing test events. */
+  readonly secrets: readonly string[];
+  readonly schedule: RetrySchedule;
+  readonly dedupeMs: number;
+  readonly bodyLimit: number;
+  readonly onDeadRedelivery: "keep" | "replay";
+};
+
+export type ResolvedConfig = {
+  readonly sources: ReadonlyMap<string, ResolvedSource>;
+  readonly queue: string;
+  readonly prefix: string;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const MAX_DEDUPE_MS = 90 * 86_400_000;
+
+const secretSchema = v.union(
+  [v.string(), v.strictObject({ env: v.pipe(v.string(), v.nonEmpty()) })],
+  'a secret is a text or env("NAME")',
+);
+const retrySchema = v.strictObject({
+  schedule: v.pipe(
+    v.custom<RetrySchedule>(Array.isArray, "a retry schedule is a list of delays in milliseconds"),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const problem = dataset.typed ? retryScheduleProblem(dataset.value) : undefined;
+      if (problem) addIssue({ message: problem });
+    }),
+  ),
+});
+const wholeNumber = (most: number, unit: string) =>
+  v.pipe(
+    v.number(`a whole number of ${unit} from 1 to ${most}`),
+    v.check(
+      (value) => Number.isSafeInteger(value) && value >= 1 && value <= most,
+      `a whole number of ${unit} from 1 to ${most}`,
+    ),
+  );
+const providerSchema = v.union(
+  [
+    v.picklist([...providers.keys()]),
+    v.custom<Provider>((value) => typeof value === "object" && value !== null && "scheme" in value),
+  ],
+  `unknown provider; known are ${[...providers.keys()].join(", ")}, or a row of your own`,
+);
+const sourceSchema = v.strictObject({
+  provider: providerSchema,
+  secret: v.union(
+    [secretSchema, v.array(secretSchema)],
+    'a secret is a text, env("NAME"), or a list of these',
+  ),
+  previousSecret: v.optional(secretSchema),
+  retry: v.optional(retrySchema),
+  dedupeMs: v.optional(wholeNumber(MAX_DEDUPE_MS, "milliseconds")),
+  bodyLimit: v.optional(wholeNumber(MAX_BODY_LIMIT, "bytes")),
+  onDeadRedelivery: v.optional(v.picklist(["keep", "replay"], '"keep" or "replay"')),
+});
+const configSchema = v.strictObject({
+  sources: v.record(v.string(), v.unknown(), "an object of sources by name"),
+  retry: v.optional(retrySchema),
+  queue: v.optional(v.string()),
+  prefix: v.optional(v.string()),
+});
+
+/**
+ * Checks a configuration, fills in the defaults and reads the secrets.
+ * @param env where `env("NAME")` references are looked up, and ANVIL_RETRY_SCHEDULE; nothing else is read
+ * @throws {ConfigError} naming everything that is wrong at once, by setting, never a secret's value
+ */
+export function resolveConfig(config: unknown, env: Environment = {}): ResolvedConfig {
+  const problems: string[] = [];
+  const checked = v.safeParse(configSchema, config);
+  if (!checked.success) problems.push(...checked.issues.map((issue) => describeIssue(issue, [])));
+  // What can be checked beside a misspelt setting is checked all the same: everything at once.
+  const raw = (typeof config === "object" && config !== null ? config : {}) as Partial<AnvilConfig>;
+  const queue = typeof raw.queue === "string" ? raw.queue : DEFAULT_QUEUE;
+  const prefix = typeof raw.prefix === "string" ? raw.prefix : DEFAULT_PREFIX;
+  const nameProblem = queueNameProblem(prefix, queue);
+  if (nameProblem) problems.push(nameProblem);
+
+  const schedule = globalSchedule(raw, env, problems);
+  const listed = typeof raw.sources === "object" && raw.sources !== null ? Object.entries(raw.sources) : [];
+  if (checked.success && listed.length === 0) problems.push("sources: name at least one source");
+  const sources = new Map<string, ResolvedSource>();
+  for (const [name, candidate] of listed) {
+    const source = v.safeParse(sourceSchema, candidate);
+    if (!source.success) {
+      problems.push(...source.issues.map((issue) => describeIssue(issue, ["sources", name])));
+      continue;
+    }
+    const typed = source.output as SourceConfig<ProviderName | Provider>;
+    const resolved = resolveSource(name, typed, schedule, env, problems);
+    if (resolved) sources.set(name, resolved);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { sources, queue, prefix };
+}
+
+function globalSchedule(config: Partial<AnvilConfig>, env: Environment, problems: string[]): RetrySchedule {
+  const text = env.ANVIL_RETRY_SCHEDULE;
+  if (text !== undefined && text.trim() !== "") {
+    try {
+      return parseRetrySchedule(text);
+    } catch (error) {
+      problems.push(`ANVIL_RETRY_SCHEDULE: ${(error as Error).message}`);
+    }
+  }
+  return config.retry?.schedule ?? DEFAULT_RETRY_SCHEDULE;
+}
+
+function resolveSource(
+  name: string,
+  source: SourceConfig<ProviderName | Provider>,
+  schedule: RetrySchedule,
+  env: Environment,
+  problems: string[],
+): ResolvedSource | undefined {
+  const at = `sources.${name}`;
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(name)) {
+    problems.push(`${at}: a source's name is part of its URL; use up to 64 letters, digits, "-" and "_"`);
+  }
+  const provider = typeof source.provider === "string" ? providers.get(source.provider) : source.provider;
+  if (!provider) return undefined;
+
+  const secrets: string[] = [];
+  const keys: Uint8Array[] = [];
+  const add = (secret: Secret, setting: string, optional: boolean) => {
+    const value = typeof secret === "string" ? secret : env[secret.env];
+    const called = typeof secret === "string" ? setting : secret.env;
+    if (optional && (value === undefined || value === "")) return;
+    const problem =
+      value === undefined ? "is not set" : (secretProblem(value) ?? provider.secretProblem?.(value));
+    const key = value === undefined || problem ? undefined : secretKey(value, provider.scheme.secret);
+    if (problem) problems.push(`${called} ${problem} (the secret of source "${name}")`);
+    else if (!key) problems.push(`${called} is not base64 behind whsec_ (the secret of source "${name}")`);
+    else {
+      secrets.push(value as string);
+      keys.push(key);
+    }
+  };
+  const listed = Array.isArray(source.secret)
+    ? (source.secret as readonly Secret[])
+    : [source.secret as Secret];
+  if (listed.length === 0) problems.push(`${at}.secret: name at least one secret`);
+  for (const [index, secret] of listed.entries()) {
+    add(secret, listed.length === 1 ? `${at}.secret` : `${at}.secret[${index}]`, false);
+  }
+  if (source.previousSecret !== undefined) add(source.previousSecret, `${at}.previousSecret`, true);
+
+  return {
+    name,
+    provider,
+    keys,
+    secrets,
+    schedule: source.retry?.schedule ?? schedule,
+    dedupeMs: source.dedupeMs ?? DEFAULT_DEDUPE_MS,
+    bodyLimit: source.bodyLimit ?? DEFAULT_BODY_LIMIT,
+    onDeadRedelivery: source.onDeadRedelivery ?? "keep",
+  };
+}
+
+/** Says where and what, and for a misspelt key which ones there are. Never repeats a value: it may be a secret. */
+function describeIssue(issue: v.BaseIssue<unknown>, at: readonly string[]): string {
+  const inner = v.getDotPath(issue);
+  const path = [...at, ...(inner ? [inner] : [])].join(".") || "the configuration";
+  if (issue.type === "strict_object" && issue.expected === "never") {
+    const known = at.length > 0 ? sourceSchema.entries : configSchema.entries;
+    return `${path}: unknown setting; known are ${Object.keys(known).join(", ")}`;
+  }
+  if (issue.received === "undefined") return `${path}: is missing`;
+  return `${path}: ${issue.message}`;
+}

@@ -1,0 +1,63 @@
+import { UnrecoverableError } from "bullmq";
+import { AnvilError } from "../contract/errors.ts";
+import { RetryAfter } from "../contract/handler-errors.ts";
+import { delayAfterFailure, type RetrySchedule } from "../contract/retry-schedule.ts";
+
+/** Redis keeps the message and the stack of a failure; a body quoted in one would fill it. */
+const MAX_MESSAGE = 2_000;
+const MAX_STACK = 4_000;
+
+/**
+ * What BullMQ is told of a failure. Whatever a handler throws becomes an Error with a bounded message and stack;
+ * what no retry can help becomes BullMQ's UnrecoverableError, its stack headed by `Unrecoverable`, by which
+ * `bury` tells the reason.
+ */
+export function toFailure(thrown: unknown): Error {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const message = cut(error.message || error.name, MAX_MESSAGE);
+  if (isFinal(error)) {
+    const failure = new UnrecoverableError(message);
+    failure.stack = cut(`Unrecoverable: ${stackOf(error)}`, MAX_STACK);
+    return failure;
+  }
+  const failure =
+    askedDelay(error) === undefined
+      ? new Error(message)
+      : new RetryAfter(askedDelay(error) as number, message);
+  failure.stack = cut(stackOf(error), MAX_STACK);
+  return failure;
+}
+
+function isFinal(error: Error): boolean {
+  return (
+    // By name, not by class: a handler bundled with its own copy of this library throws another class.
+    error.name === "Unrecoverable" ||
+    (error instanceof AnvilError && (error.code === "unreadable_job" || error.code === "no_handler"))
+  );
+}
+
+/**
+ * BullMQ's backoff strategy: the delay that the job itself carries, unless the handler named another.
+ * @param failures how often the job has failed, this time included
+ * @returns milliseconds; -1 fails the job for good
+ */
+export function retryDelay(failures: number, error: Error | undefined, schedule: RetrySchedule): number {
+  const scheduled = delayAfterFailure(schedule, failures);
+  if (scheduled === undefined) return -1;
+  return askedDelay(error) ?? scheduled;
+}
+
+/** The delay of a RetryAfter, checked again: a NaN would be stored with the job. */
+function askedDelay(error: Error | undefined): number | undefined {
+  if (error?.name !== "RetryAfter") return undefined;
+  const { delayMs } = error as Partial<RetryAfter>;
+  return Number.isSafeInteger(delayMs) && (delayMs as number) >= 0 ? delayMs : undefined;
+}
+
+function stackOf(error: Error): string {
+  return error.stack ?? `${error.name}: ${error.message}`;
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length)}… (${text.length - length} characters more)`;
+}

@@ -12,6 +12,7 @@ export {
 export type { DeadReason, FailureContext } from "./dead-letter.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { decodeBody, type Envelope } from "./envelope.ts";
+export { type Environment, redisUrlFrom } from "./environment.ts";
 export { AnvilError, type AnvilErrorCode, ConfigError } from "./errors.ts";
 export { eventKey, type Identity, signatureBodyIdentity } from "./event-key.ts";
 export { RetryAfter, Unrecoverable } from "./handler-errors.ts";

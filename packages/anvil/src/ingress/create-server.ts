@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { type AnvilConfig, DEFAULT_DEADLINE_MS, type Secret } from "../contract/config.ts";
+import type { Environment } from "../contract/environment.ts";
 import { ConfigError } from "../contract/errors.ts";
 import { consoleLog, type Log } from "../contract/log.ts";
 import { createConnection } from "../queue/connection.ts";
@@ -8,7 +9,7 @@ import { queueKeys } from "../queue/queue-place.ts";
 import type { RedisTarget } from "../queue/redis-target.ts";
 import type { Provider } from "../signatures/provider.ts";
 import type { ProviderName } from "../signatures/providers/index.ts";
-import { type Environment, resolveConfig } from "../signatures/sources.ts";
+import { resolveConfig } from "../signatures/sources.ts";
 import { refusal } from "./answers.ts";
 import { type ReceiveContext, receive } from "./receive.ts";
 

@@ -11,7 +11,6 @@ export type {
 export { type ProviderName, providers } from "./providers/index.ts";
 export { signDelivery } from "./sign.ts";
 export {
-  type Environment,
   type ResolvedConfig,
   type ResolvedSource,
   resolveConfig,

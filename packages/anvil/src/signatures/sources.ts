@@ -7,6 +7,7 @@ import {
   type Secret,
   type SourceConfig,
 } from "../contract/config.ts";
+import type { Environment } from "../contract/environment.ts";
 import { ConfigError } from "../contract/errors.ts";
 import { DEFAULT_PREFIX, DEFAULT_QUEUE, queueNameProblem } from "../contract/queue-names.ts";
 import {
@@ -38,8 +39,6 @@ export type ResolvedConfig = {
   readonly queue: string;
   readonly prefix: string;
 };
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 const MAX_DEDUPE_MS = 90 * 86_400_000;
 

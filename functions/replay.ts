@@ -1,0 +1,40 @@
+import { redisUrlFrom } from "webhook-anvil/config";
+import { type Replayed, replayDeadLetter } from "webhook-anvil/replay";
+import config from "../anvil.config.ts";
+
+/** `{"jobId":"wh_…"}`, or `{"jobIds":["wh_…", …]}` for several. */
+export type ReplayEvent = { readonly jobId?: unknown; readonly jobIds?: unknown };
+
+/** One letter's outcome, or one for each id that was asked for, in their order. */
+export type ReplayResult = Replayed | { readonly results: readonly Replayed[] };
+
+const MAX_IDS = 1_000;
+
+/**
+ * Moves dead letters back into the queue. Invoked by hand: from the console with a test event, or with
+ * `aws lambda invoke --function-name … --payload '{"jobId":"wh_…"}'`. It has no URL.
+ * @throws {TypeError} when the event names no job; nothing is replayed then
+ */
+export async function handler(event: ReplayEvent): Promise<ReplayResult> {
+  const options = {
+    redis: redisUrlFrom(process.env),
+    ...(config.queue === undefined ? {} : { queue: config.queue }),
+    ...(config.prefix === undefined ? {} : { prefix: config.prefix }),
+  };
+  if (typeof event?.jobId === "string" && event.jobIds === undefined) {
+    return replayDeadLetter(event.jobId, options);
+  }
+  const ids = event?.jobIds;
+  if (event?.jobId !== undefined || !isIdList(ids)) {
+    throw new TypeError(`Invoke with {"jobId":"wh_…"}, or with {"jobIds":["wh_…"]}: 1 to ${MAX_IDS} ids`);
+  }
+  const results: Replayed[] = [];
+  for (const jobId of ids) results.push(await replayDeadLetter(jobId, options));
+  return { results };
+}
+
+function isIdList(ids: unknown): ids is string[] {
+  return (
+    Array.isArray(ids) && ids.length > 0 && ids.length <= MAX_IDS && ids.every((id) => typeof id === "string")
+  );
+}

@@ -1,0 +1,15 @@
+import { ConfigError } from "./errors.ts";
+
+/** process.env, or a part of it. The library takes it and never reads it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * REDIS_URL, for entries that have no Redis of their own to fall back to.
+ * @throws {ConfigError} when it isn't set
+ */
+export function redisUrlFrom(env: Environment): string {
+  if (!env.REDIS_URL) {
+    throw new ConfigError(["REDIS_URL is not set; it says where the queue lies, as in rediss://host:6379"]);
+  }
+  return env.REDIS_URL;
+}

@@ -63,6 +63,7 @@ export function readEnvelope(data: unknown): Envelope {
     typeof receivedAt === "number" &&
     typeof headers === "object" &&
     headers !== null &&
+    !Array.isArray(headers) &&
     Object.values(headers).every((value) => typeof value === "string") &&
     typeof body === "string" &&
     (encoding === "utf8" || encoding === "base64");

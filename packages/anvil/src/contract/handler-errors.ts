@@ -20,7 +20,7 @@ export class RetryAfter extends Error {
 
   constructor(delayMs: number, message = `asked to retry after ${delayMs} ms`, options?: ErrorOptions) {
     super(message, options);
-    if (!Number.isSafeInteger(delayMs) || delayMs < 0 || delayMs > MAX_RETRY_AFTER_MS) {
+    if (!isRetryAfterDelay(delayMs)) {
       throw new RangeError(
         `RetryAfter takes whole milliseconds from 0 to ${MAX_RETRY_AFTER_MS}, not ${String(delayMs)}`,
       );
@@ -31,3 +31,8 @@ export class RetryAfter extends Error {
 }
 
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
+
+/** Whether a RetryAfter, perhaps of another copy of this library, names a delay that may be stored. */
+export function isRetryAfterDelay(ms: unknown): ms is number {
+  return Number.isSafeInteger(ms) && (ms as number) >= 0 && (ms as number) <= MAX_RETRY_AFTER_MS;
+}

@@ -37,7 +37,7 @@ async function failedJob(
     ats: job.schedule.length + 1,
     ...fields,
   });
-  await redis.zadd(main("failed"), FAILED_AT, job.id);
+  await redis.zadd(main("failed"), String(FAILED_AT), job.id);
   return job;
 }
 
@@ -56,7 +56,10 @@ describe("bury", () => {
     expect(rest).toEqual(restBefore);
     const context = { attempts: 3, lastError: "boom", reason: "exhausted", failedAt: FAILED_AT, replays: 0 };
     expect(JSON.parse(failureContext as string)).toEqual(context);
-    expect(JSON.parse(data as string)).toEqual({ ...JSON.parse(dataBefore as string), failureContext: context });
+    expect(JSON.parse(data as string)).toEqual({
+      ...JSON.parse(dataBefore as string),
+      failureContext: context,
+    });
     expect(await redis.lrange(`${dead(job.id)}:logs`, 0, -1)).toEqual(["a log line"]);
     expect(await redis.zrange(dead("failed"), 0, -1)).toEqual([job.id]);
     expect(await redis.zcard(main("failed"))).toBe(0);
@@ -161,7 +164,7 @@ describe("unbury", () => {
     // It fails again: buried again, and the letter remembers the first time.
     await redis.lrem(main("wait"), 0, job.id);
     await redis.hset(main(job.id), { finishedOn: FAILED_AT + 9, failedReason: "boom again", atm: 3 });
-    await redis.zadd(main("failed"), FAILED_AT + 9, job.id);
+    await redis.zadd(main("failed"), String(FAILED_AT + 9), job.id);
     expect(await bury(redis, place, job.id)).toBe("buried");
     const letter = await showDead(redis, place, job.id);
     expect(letter?.failureContext).toMatchObject({ lastError: "boom again", replays: 1 });
@@ -255,6 +258,8 @@ describe("looking at dead letters", () => {
     expect(stats).toMatchObject({ waiting: 2, active: 0, delayed: 0, completed: 0, unburied: 1, dead: 0 });
     expect(stats.oldestWaitingMs).toBeGreaterThanOrEqual(90_000);
     expect(stats.oldestWaitingMs).toBeLessThan(100_000);
-    expect(await queueStats(redis, { prefix: uniquePrefix() }, Date.now())).toMatchObject({ oldestWaitingMs: 0 });
+    expect(await queueStats(redis, { prefix: uniquePrefix() }, Date.now())).toMatchObject({
+      oldestWaitingMs: 0,
+    });
   });
 });

@@ -1,3 +1,7 @@
+export { formatDuration, parseDuration } from "../contract/duration.ts";
+export { decodeBody, type Envelope } from "../contract/envelope.ts";
+export { isJobId } from "../contract/job-id.ts";
+export { DEFAULT_PREFIX, DEFAULT_QUEUE, queueNameProblem } from "../contract/queue-names.ts";
 export { type BuryResult, bury } from "./bury.ts";
 export { type Connection, type ConnectionOptions, createConnection } from "./connection.ts";
 export { type Deadline, deadlineIn } from "./deadline.ts";
@@ -14,6 +18,11 @@ export {
 } from "./inspect.ts";
 export type { QueuePlace } from "./queue-place.ts";
 export type { RedisClient } from "./redis-clients.ts";
-export type { RedisTarget, RedisTargetOptions } from "./redis-target.ts";
+export {
+  type RedisAddress,
+  type RedisTarget,
+  type RedisTargetOptions,
+  redisAddress,
+} from "./redis-target.ts";
 export { type Swept, sweep } from "./sweep.ts";
 export { type UnburyResult, unbury } from "./unbury.ts";

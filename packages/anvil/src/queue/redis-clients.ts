@@ -14,6 +14,7 @@ export function promptClient(address: RedisAddress, silenceMs: number, name: str
     address,
     {
       connectionName: name,
+      lazyConnect: true,
       enableReadyCheck: false,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
@@ -31,10 +32,12 @@ export function promptClient(address: RedisAddress, silenceMs: number, name: str
  * socket is closed here too, or a black hole would hold the worker until TCP gives up.
  */
 export function patientClient(address: RedisAddress, name: string): RedisClient {
+  // Connecting at once and not at the first command: a lazy ioredis gives up when its first try fails.
   return connect(
     address,
     {
       connectionName: name,
+      lazyConnect: false,
       maxRetriesPerRequest: null,
       connectTimeout: 10_000,
       // Longer than the 10 s for which BullMQ blocks at most.
@@ -47,6 +50,7 @@ export function patientClient(address: RedisAddress, name: string): RedisClient 
 
 type TimingOptions = {
   connectionName: string;
+  lazyConnect: boolean;
   maxRetriesPerRequest: number | null;
   connectTimeout: number;
   socketTimeout: number;
@@ -64,7 +68,6 @@ function connect(
   const redisOptions = {
     ...address.auth,
     ...options,
-    lazyConnect: true,
     protocol: 2 as const,
     disableClientInfo: true,
     keepAlive: 10_000,
@@ -76,7 +79,7 @@ function connect(
     // certificate holds, so names aren't turned into addresses first (as AWS documents for ElastiCache).
     const { enableOfflineQueue: _, retryStrategy: __, ...nodeOptions } = redisOptions;
     return new Cluster([...address.nodes], {
-      lazyConnect: true,
+      lazyConnect: options.lazyConnect,
       enableReadyCheck: options.enableReadyCheck ?? true,
       redisOptions: nodeOptions,
       dnsLookup: (host, done) => done(null, host),

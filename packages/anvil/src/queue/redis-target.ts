@@ -72,7 +72,10 @@ export function describeAddress(address: RedisAddress): string {
 
 function parseUrl(text: string, setting: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === "") {
+  // In a password as it is, "/", "?" and "#" end the host: its first half would be taken for the port, its second
+  // be found behind it.
+  const misread = url && (url.hash !== "" || url.search.includes("@"));
+  if (!url || misread || !/^rediss?:$/.test(url.protocol) || url.hostname === "") {
     throw new ConfigError([
       `${setting}: is no Redis URL; write redis://host:6379, or rediss:// for TLS, ` +
         "with special characters of the password percent-encoded",
@@ -85,11 +88,13 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "");
 }
 
-/** A password pasted as it is may hold a lone percent sign; then it means itself. */
+/** A password pasted as it is may hold a lone percent sign; then it means itself. The URL has encoded the rest. */
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
+    try {
+      return decodeURIComponent(escapes);
+    } catch {
+      return escapes;
+    }
+  });
 }

@@ -15,10 +15,15 @@ export function readEventFields(
   const read = (field: Field) => ("header" in field ? header(field.header) : stringAt(payload(), field.body));
 
   const ids = provider.identity?.map(read) ?? [];
-  const eventId = ids.length > 0 && ids.every((id) => id) ? joinIds(ids as string[]) : undefined;
+  const eventId = ids.length > 0 && ids.every(isDistinct) ? joinIds(ids as string[]) : undefined;
   const [first, ...rest] = provider.type?.map(read) ?? [];
   const type = first ? [first, ...rest.filter((part) => part)].join(".") : undefined;
   return { ...(eventId ? { eventId } : {}), ...(type ? { type } : {}) };
+}
+
+/** U+FFFD stands for bytes that are no UTF-8; ids of two events that differ in such bytes would be the same. */
+function isDistinct(id: string | undefined): boolean {
+  return id !== undefined && id !== "" && !id.includes("\uFFFD");
 }
 
 /** Several fields are one id without ambiguity: `["a","b"]` is neither `["a b"]` nor `["ab"]`. */

@@ -1,4 +1,5 @@
 import type { HeaderLookup } from "./headers.ts";
+import type { HmacScheme } from "./provider.ts";
 
 /** One piece of what is signed. */
 type Piece =
@@ -34,6 +35,24 @@ function toPiece(part: string): Piece {
   const header = /^\{header:([a-z0-9-]+)\}$/.exec(part);
   if (header) return { kind: "header", name: header[1] as string };
   throw new Error(`Unknown part ${part} in a signed message; known are {body}, {timestamp}, {header:name}`);
+}
+
+/**
+ * What is wrong with a row's `message`, or nothing. Checked at start, since what it leaves out is signed by
+ * nobody: a body that anyone can change, a timestamp that anyone can set.
+ */
+export function messageProblem({ message, timestamp }: HmacScheme): string | undefined {
+  if (typeof message !== "string") return "the row's scheme has no message";
+  try {
+    const kinds = new Set(pieces(message).map((piece) => piece.kind));
+    if (!kinds.has("body")) return "the row's message leaves {body} out, so anyone could change it";
+    if (kinds.has("timestamp") !== (timestamp !== undefined)) {
+      return "the row's message and its timestamp go together; give both or neither";
+    }
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { HmacScheme } from "./provider.ts";
 
-const MIN_SECRET_LENGTH = 6;
+/** In characters as configured, and in bytes of the key: a shorter one can be guessed. */
+export const MIN_SECRET_LENGTH = 6;
 
 /**
  * What is wrong with a secret whatever the provider, or nothing. A secret that can't be right is refused at

@@ -16,9 +16,10 @@ import {
   type RetrySchedule,
   retryScheduleProblem,
 } from "../contract/retry-schedule.ts";
+import { messageProblem } from "./message.ts";
 import type { Provider } from "./provider.ts";
 import { type ProviderName, providers } from "./providers/index.ts";
-import { secretKey, secretProblem } from "./secret-key.ts";
+import { MIN_SECRET_LENGTH, secretKey, secretProblem } from "./secret-key.ts";
 
 /** A source with every default filled in and every secret read. Holds keys: never log it. */
 export type ResolvedSource = {
@@ -42,19 +43,35 @@ export type ResolvedConfig = {
 
 const MAX_DEDUPE_MS = 90 * 86_400_000;
 
+/** Every schema has a message of its own: valibot's repeat what they received, and that may be a secret. */
+const SETTINGS = "an object of settings";
+const VARIABLE = 'the name of a variable, as in env("WEBHOOK_SECRET"), not the secret itself';
+
 const secretSchema = v.union(
-  [v.string(), v.strictObject({ env: v.pipe(v.string(), v.nonEmpty()) })],
+  [
+    v.string(),
+    v.strictObject({
+      env: v.pipe(
+        v.string(VARIABLE),
+        v.regex(/^[a-z_]\w*$/i, VARIABLE),
+        v.check((name) => !/^(whsec|wh[ps]k|[spr]k)_/.test(name), VARIABLE),
+      ),
+    }),
+  ],
   'a secret is a text or env("NAME")',
 );
-const retrySchema = v.strictObject({
-  schedule: v.pipe(
-    v.custom<RetrySchedule>(Array.isArray, "a retry schedule is a list of delays in milliseconds"),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const problem = dataset.typed ? retryScheduleProblem(dataset.value) : undefined;
-      if (problem) addIssue({ message: problem });
-    }),
-  ),
-});
+const retrySchema = v.strictObject(
+  {
+    schedule: v.pipe(
+      v.custom<RetrySchedule>(Array.isArray, "a retry schedule is a list of delays in milliseconds"),
+      v.rawCheck(({ dataset, addIssue }) => {
+        const problem = dataset.typed ? retryScheduleProblem(dataset.value) : undefined;
+        if (problem) addIssue({ message: problem });
+      }),
+    ),
+  },
+  SETTINGS,
+);
 const wholeNumber = (most: number, unit: string) =>
   v.pipe(
     v.number(`a whole number of ${unit} from 1 to ${most}`),
@@ -70,24 +87,30 @@ const providerSchema = v.union(
   ],
   `unknown provider; known are ${[...providers.keys()].join(", ")}, or a row of your own`,
 );
-const sourceSchema = v.strictObject({
-  provider: providerSchema,
-  secret: v.union(
-    [secretSchema, v.array(secretSchema)],
-    'a secret is a text, env("NAME"), or a list of these',
-  ),
-  previousSecret: v.optional(secretSchema),
-  retry: v.optional(retrySchema),
-  dedupeMs: v.optional(wholeNumber(MAX_DEDUPE_MS, "milliseconds")),
-  bodyLimit: v.optional(wholeNumber(MAX_BODY_LIMIT, "bytes")),
-  onDeadRedelivery: v.optional(v.picklist(["keep", "replay"], '"keep" or "replay"')),
-});
-const configSchema = v.strictObject({
-  sources: v.record(v.string(), v.unknown(), "an object of sources by name"),
-  retry: v.optional(retrySchema),
-  queue: v.optional(v.string()),
-  prefix: v.optional(v.string()),
-});
+const sourceSchema = v.strictObject(
+  {
+    provider: providerSchema,
+    secret: v.union(
+      [secretSchema, v.array(secretSchema)],
+      'a secret is a text, env("NAME"), or a list of these',
+    ),
+    previousSecret: v.optional(secretSchema),
+    retry: v.optional(retrySchema),
+    dedupeMs: v.optional(wholeNumber(MAX_DEDUPE_MS, "milliseconds")),
+    bodyLimit: v.optional(wholeNumber(MAX_BODY_LIMIT, "bytes")),
+    onDeadRedelivery: v.optional(v.picklist(["keep", "replay"], '"keep" or "replay"')),
+  },
+  SETTINGS,
+);
+const configSchema = v.strictObject(
+  {
+    sources: v.record(v.string(), v.unknown(), "an object of sources by name"),
+    retry: v.optional(retrySchema),
+    queue: v.optional(v.string("a text")),
+    prefix: v.optional(v.string("a text")),
+  },
+  SETTINGS,
+);
 
 /**
  * Checks a configuration, fills in the defaults and reads the secrets.
@@ -148,6 +171,8 @@ function resolveSource(
   }
   const provider = typeof source.provider === "string" ? providers.get(source.provider) : source.provider;
   if (!provider) return undefined;
+  const unsound = messageProblem(provider.scheme);
+  if (unsound) problems.push(`${at}.provider: ${unsound}`);
 
   const secrets: string[] = [];
   const keys: Uint8Array[] = [];
@@ -160,6 +185,10 @@ function resolveSource(
     const key = value === undefined || problem ? undefined : secretKey(value, provider.scheme.secret);
     if (problem) problems.push(`${called} ${problem} (the secret of source "${name}")`);
     else if (!key) problems.push(`${called} is not base64 behind whsec_ (the secret of source "${name}")`);
+    else if (key.length < MIN_SECRET_LENGTH)
+      problems.push(
+        `${called} is base64 of fewer than ${MIN_SECRET_LENGTH} bytes (the secret of source "${name}")`,
+      );
     else {
       secrets.push(value as string);
       keys.push(key);
@@ -191,7 +220,8 @@ function describeIssue(issue: v.BaseIssue<unknown>, at: readonly string[]): stri
   const inner = v.getDotPath(issue);
   const path = [...at, ...(inner ? [inner] : [])].join(".") || "the configuration";
   if (issue.type === "strict_object" && issue.expected === "never") {
-    const known = at.length > 0 ? sourceSchema.entries : configSchema.entries;
+    const around = at.length > 0 ? sourceSchema.entries : configSchema.entries;
+    const known = inner?.startsWith("retry.") ? retrySchema.entries : around;
     return `${path}: unknown setting; known are ${Object.keys(known).join(", ")}`;
   }
   if (issue.received === "undefined") return `${path}: is missing`;

@@ -72,7 +72,11 @@ export function createWorker(handler: Handler | HandlerMap, options: WorkerOptio
       running.close();
       client.disconnect();
     };
-    await worker.waitUntilReady();
+    try {
+      await worker.waitUntilReady();
+    } catch (error) {
+      if (!closing) throw error;
+    }
     if (closing) return;
     stopSweeper = startSweeper(client, settings, settings.sweepMs, log);
     worker

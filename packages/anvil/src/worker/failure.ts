@@ -1,6 +1,6 @@
 import { UnrecoverableError } from "bullmq";
 import { AnvilError } from "../contract/errors.ts";
-import { RetryAfter } from "../contract/handler-errors.ts";
+import { isRetryAfterDelay, RetryAfter } from "../contract/handler-errors.ts";
 import { delayAfterFailure, type RetrySchedule } from "../contract/retry-schedule.ts";
 
 /** Redis keeps the message and the stack of a failure; a body quoted in one would fill it. */
@@ -13,8 +13,8 @@ const MAX_STACK = 4_000;
  * `bury` tells the reason.
  */
 export function toFailure(thrown: unknown): Error {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const message = cut(error.message || error.name, MAX_MESSAGE);
+  const error = thrown instanceof Error ? thrown : new Error(asText(thrown));
+  const message = cut(asText(error.message || error.name), MAX_MESSAGE);
   if (isFinal(error)) {
     const failure = new UnrecoverableError(message);
     failure.stack = cut(`Unrecoverable: ${stackOf(error)}`, MAX_STACK);
@@ -51,11 +51,20 @@ export function retryDelay(failures: number, error: Error | undefined, schedule:
 function askedDelay(error: Error | undefined): number | undefined {
   if (error?.name !== "RetryAfter") return undefined;
   const { delayMs } = error as Partial<RetryAfter>;
-  return Number.isSafeInteger(delayMs) && (delayMs as number) >= 0 ? delayMs : undefined;
+  return isRetryAfterDelay(delayMs) ? delayMs : undefined;
 }
 
 function stackOf(error: Error): string {
-  return error.stack ?? `${error.name}: ${error.message}`;
+  return asText(error.stack ?? `${error.name}: ${error.message}`);
+}
+
+/** An object may have no text, as one without a prototype. */
+function asText(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return "something that can't be shown as text";
+  }
 }
 
 function cut(text: string, length: number): string {

@@ -50,14 +50,13 @@ export function handlerFinder(handlers: Handler | HandlerMap): FindHandler {
 }
 
 function byType(handlers: Readonly<Record<string, Handler>>, type = ""): Handler | undefined {
-  const parts = type.split(".");
-  const patterns = [type];
-  for (let length = parts.length - 1; length > 0; length--) {
-    patterns.push(`${parts.slice(0, length).join(".")}.*`);
-  }
-  patterns.push("*");
-  const match = patterns.find((pattern) => Object.hasOwn(handlers, pattern));
-  return match === undefined ? undefined : handlers[match];
+  if (Object.hasOwn(handlers, type)) return handlers[type];
+  // From the handlers' patterns, not from the type's parts: a sender can put any number of dots into a type.
+  const longestFirst = Object.keys(handlers)
+    .filter((pattern) => pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1)))
+    .sort((a, b) => b.length - a.length);
+  const match = longestFirst[0] ?? "*";
+  return Object.hasOwn(handlers, match) ? handlers[match] : undefined;
 }
 
 function mapProblems(handlers: unknown): string[] {

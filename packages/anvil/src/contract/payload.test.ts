@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { parsePayload } from "./payload.ts";
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+const FORM = "application/x-www-form-urlencoded";
+
+describe("parsePayload", () => {
+  it.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    "application/json; charset=iso-8859-1",
+    "",
+    undefined,
+  ])("reads JSON as UTF-8 under content type %j", (contentType) => {
+    expect(parsePayload(utf8('{"name":"é😀"}'), contentType)).toEqual({ name: "é😀" });
+  });
+
+  it("reads JSON behind a BOM", () => {
+    expect(parsePayload(utf8('\ufeff{"a":1}'), "application/json")).toEqual({ a: 1 });
+  });
+
+  // H-07: GitHub hooks configured as form.
+  it.each([
+    ["payload=%7B%22a%22%3A%22b+c%22%7D", { a: "b c" }],
+    ["payload=%7B%22a%22%3A%22b%20c%22%7D", { a: "b c" }],
+    ["payload=%7B%22a%22%3A%221%2B1%22%7D", { a: "1+1" }],
+    ["payload=%7B%22a%22%3A%22~*'()%22%7D", { a: "~*'()" }],
+    ["payload=%7b%22a%22%3a%22%c3%a9%F0%9F%98%80%22%7d", { a: "é😀" }],
+    ["other=1&payload=%7B%22a%22%3A1%7D", { a: 1 }],
+  ])("takes the JSON out of the form %s (H-07)", (form, payload) => {
+    expect(parsePayload(utf8(form), FORM)).toEqual(payload);
+  });
+
+  it.each([
+    "application/x-www-form-urlencoded; charset=utf-8",
+    "Application/X-WWW-Form-URLEncoded ;x=y",
+    FORM,
+  ])("knows a form by its media type in %j", (contentType) => {
+    expect(parsePayload(utf8("payload=%7B%7D"), contentType)).toEqual({});
+  });
+
+  it("reads JSON that is only said to be a form", () => {
+    expect(parsePayload(utf8('{"a":1}'), FORM)).toEqual({ a: 1 });
+  });
+
+  it.each<[string, string | undefined]>([
+    ["", "application/json"],
+    ["payload=%7B%7D", "application/json"],
+    ["payload=%7B%7D", undefined],
+    ["payload=%7B", FORM],
+    ["payload=", FORM],
+    ["a=1&b=2", FORM],
+    ["{", "application/json"],
+  ])("throws a SyntaxError for %j as %j", (body, contentType) => {
+    expect(() => parsePayload(utf8(body), contentType)).toThrow(SyntaxError);
+  });
+});

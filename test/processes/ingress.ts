@@ -1,0 +1,8 @@
+import { serve } from "@hono/node-server";
+import { silentLog } from "webhook-anvil";
+import { createServer } from "webhook-anvil/ingress";
+
+/** An ingress in a process of its own. Prints its port. Environment: REDIS_URL, PREFIX, WEBHOOK_SECRET. */
+const { REDIS_URL = "", PREFIX = "", WEBHOOK_SECRET = "" } = process.env;
+const app = createServer({ secret: WEBHOOK_SECRET, redis: REDIS_URL, prefix: PREFIX, log: silentLog });
+serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, ({ port }) => console.log(`port ${port}`));

@@ -1,0 +1,28 @@
+import { fileURLToPath } from "node:url";
+import { defaultClientConditions, defaultServerConditions } from "vite";
+import { defineConfig } from "vitest/config";
+
+const testkit = (file: string): string =>
+  fileURLToPath(new URL(`packages/testkit/src/${file}`, import.meta.url));
+
+export default defineConfig({
+  // The workspace's packages are read from their sources, so nothing has to be built first.
+  resolve: { conditions: ["anvil-source", ...defaultClientConditions] },
+  ssr: { resolve: { conditions: ["anvil-source", ...defaultServerConditions] } },
+  test: {
+    include: [
+      "packages/**/*.test.{ts,js}",
+      "functions/**/*.test.ts",
+      "workers/**/*.test.ts",
+      "test/**/*.test.ts",
+    ],
+    exclude: ["**/node_modules/**", "**/dist/**"],
+    // A process for each file: tests start servers, trap signals and look for what was left open.
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    globalSetup: [testkit("shared-redis.ts")],
+    setupFiles: [testkit("leaks.ts")],
+  },
+});

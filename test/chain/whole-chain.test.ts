@@ -224,7 +224,7 @@ describe("an event delivered again while its job is a dead letter", () => {
       headers: { "x-signature": createHmac("sha256", SECRET).update("{}").digest("hex") },
     });
     expect(await answer.json()).toEqual({ jobId, replayed: true });
-    expect(answer.headers.get("x-anvil-job-state")).toBe("dead");
+    expect(answer.headers.get("x-anvil-dead-letter")).toBe("kept");
     expect(await chain.letter(jobId)).toBeDefined();
   });
 

@@ -4,9 +4,9 @@ import { eventKey, signatureBodyIdentity } from "../contract/event-key.ts";
 import { newJobId } from "../contract/job-id.ts";
 import type { Log } from "../contract/log.ts";
 import type { Connection } from "../queue/connection.ts";
-import { deadlineIn } from "../queue/deadline.ts";
+import { type Deadline, deadlineIn } from "../queue/deadline.ts";
 import { enqueue } from "../queue/enqueue.ts";
-import { jobState } from "../queue/inspect.ts";
+import { isDead } from "../queue/inspect.ts";
 import type { QueuePlace } from "../queue/queue-place.ts";
 import { unbury } from "../queue/unbury.ts";
 import { type HeaderLookup, headerLookup } from "../signatures/headers.ts";
@@ -105,20 +105,17 @@ async function store(envelope: Envelope, source: ResolvedSource, context: Receiv
   const about = { source: source.name, type: envelope.type, eventId: envelope.eventId };
   try {
     // Trying again after a lost answer sends the same id: if the first try did land, it is found by it.
-    const stored = await connection.run(deadline, (client) => enqueue(client, place, job));
-    if (!stored.replayed) {
-      log.info({ ...about, jobId: stored.jobId }, "stored");
-      return accepted(stored.jobId, false);
+    const { jobId, replayed } = await connection.run(deadline, (client) => enqueue(client, place, job));
+    if (!replayed) {
+      log.info({ ...about, jobId }, "stored");
+      return accepted(jobId, false);
     }
-    const { jobId } = stored;
-    const state = await connection.run(deadline, (client) => jobState(client, place, jobId));
-    if (state === "dead" && source.onDeadRedelivery === "replay") {
-      await connection.run(deadline, (client) => unbury(client, place, jobId, job.id));
-      log.info({ ...about, jobId }, "delivered again while dead: replayed");
-      return accepted(jobId, true, { [STATE_HEADER]: "waiting" });
-    }
-    log.info({ ...about, jobId, state }, "delivered again");
-    return accepted(jobId, true, { [STATE_HEADER]: state === "unknown" ? "done" : state });
+    const whenDead = await handleDead(jobId, job.id, source, context, deadline);
+    log.info(
+      { ...about, jobId, ...(whenDead === "alive" ? {} : { deadLetter: whenDead }) },
+      "delivered again",
+    );
+    return accepted(jobId, true, whenDead === "alive" ? {} : { [DEAD_LETTER_HEADER]: whenDead });
   } catch (error) {
     if (!(error instanceof AnvilError) || error.code !== "redis_unavailable") throw error;
     log.error({ ...about, reason: error.message }, "not stored: answered 503");
@@ -126,5 +123,29 @@ async function store(envelope: Envelope, source: ResolvedSource, context: Receiv
   }
 }
 
-/** On the answer to a repeated delivery: where its job is, so that "Redeliver" on a dead letter is no mystery. */
-const STATE_HEADER = "x-anvil-job-state";
+/** On the answer to a repeated delivery, so that pressing "Redeliver" on a dead letter is no mystery. */
+const DEAD_LETTER_HEADER = "x-anvil-dead-letter";
+
+/**
+ * What a repeated delivery means for a dead letter. One cheap question to Redis: retries come in storms, and then
+ * the queue is long.
+ * @throws {AnvilError} where the source wants dead letters replayed and it isn't known whether this one was
+ */
+async function handleDead(
+  jobId: string,
+  token: string,
+  source: ResolvedSource,
+  { connection, place }: ReceiveContext,
+  deadline: Deadline,
+): Promise<"alive" | "kept" | "replayed"> {
+  if (source.onDeadRedelivery === "replay") {
+    const result = await connection.run(deadline, (client) => unbury(client, place, jobId, token));
+    return result === "replayed" ? "replayed" : "alive";
+  }
+  try {
+    return (await connection.run(deadline, (client) => isDead(client, place, jobId))) ? "kept" : "alive";
+  } catch {
+    // The event is stored; that this can't be said doesn't change the answer.
+    return "alive";
+  }
+}

@@ -61,7 +61,7 @@ describe("bury", () => {
       failureContext: context,
     });
     expect(await redis.lrange(`${dead(job.id)}:logs`, 0, -1)).toEqual(["a log line"]);
-    expect(await redis.zrange(dead("failed"), 0, -1)).toEqual([job.id]);
+    expect(await redis.zrange(dead("failed"), 0, "-1")).toEqual([job.id]);
     expect(await redis.zcard(main("failed"))).toBe(0);
     expect(await redis.exists(main(job.id), `${main(job.id)}:logs`)).toBe(0);
     // The deduplication key stays: the event delivered again is still known.
@@ -217,7 +217,7 @@ describe("many hands at once", () => {
     ]);
     await sweep(redis, place);
     const waiting = await redis.lrange(main("wait"), 0, -1);
-    const letters = await redis.zrange(dead("failed"), 0, -1);
+    const letters = await redis.zrange(dead("failed"), 0, "-1");
     expect([...waiting, ...letters].sort()).toEqual(jobs.map((job) => job.id).sort());
     expect(replayed).toBe(waiting.length);
     expect(await redis.zcard(main("failed"))).toBe(0);

@@ -79,24 +79,41 @@ export async function showDead(
   };
 }
 
-/** Where a job is now. `unknown`: never seen, or done and no longer kept. */
+/** Whether a job is a dead letter now. */
+export async function isDead(client: RedisClient, place: QueuePlace, jobId: string): Promise<boolean> {
+  return (await client.zscore(queueKeys(place).dead("failed"), jobId)) !== null;
+}
+
+/**
+ * Where a job is now, seen in one moment. `unknown`: never seen, or done and no longer kept. Looks through the
+ * whole list of waiting jobs: for people, not for every delivery.
+ */
 export async function jobState(client: RedisClient, place: QueuePlace, jobId: string): Promise<JobState> {
   const { main, dead } = queueKeys(place);
-  const [isDead, completed, failed, delayed, active, waiting, paused] = await Promise.all([
-    client.zscore(dead("failed"), jobId),
-    client.zscore(main("completed"), jobId),
-    client.zscore(main("failed"), jobId),
-    client.zscore(main("delayed"), jobId),
-    client.lpos(main("active"), jobId),
-    client.lpos(main("wait"), jobId),
-    client.lpos(main("paused"), jobId),
-  ]);
-  if (isDead !== null) return "dead";
-  if (completed !== null) return "completed";
-  if (failed !== null) return "failed";
-  if (delayed !== null) return "delayed";
-  if (active !== null) return "active";
-  return waiting !== null || paused !== null ? "waiting" : "unknown";
+  const replies = await client
+    .multi()
+    .zscore(dead("failed"), jobId)
+    .zscore(main("completed"), jobId)
+    .zscore(main("failed"), jobId)
+    .zscore(main("delayed"), jobId)
+    .lpos(main("active"), jobId)
+    .lpos(main("wait"), jobId)
+    .lpos(main("paused"), jobId)
+    .exec();
+  const states: readonly JobState[] = [
+    "dead",
+    "completed",
+    "failed",
+    "delayed",
+    "active",
+    "waiting",
+    "waiting",
+  ];
+  const found = (replies ?? []).findIndex(([error, position]) => {
+    if (error) throw error;
+    return position !== null;
+  });
+  return states[found] ?? "unknown";
 }
 
 /** Counts, and how long the oldest job has been waiting. */

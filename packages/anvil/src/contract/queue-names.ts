@@ -19,11 +19,16 @@ export function queueKey(prefix: string, queue: string, part: string): string {
 
 /** Says what is wrong with a queue name or a prefix, or nothing. */
 export function queueNameProblem(prefix: string, queue: string): string | undefined {
+  const problems: string[] = [];
   if (!/^[\w.-]{1,100}$/.test(queue)) {
-    return `queue "${queue}": use letters, digits, ".", "_" and "-" (":" would clash with Redis keys)`;
+    problems.push(
+      `queue "${queue}": use letters, digits, ".", "_" and "-" (":" would clash with Redis keys)`,
+    );
   }
   if (!/^\{[^{}:\s]{1,100}\}$/.test(prefix)) {
-    return `prefix "${prefix}": write it in braces, as in {anvil}, so that both queues share one cluster slot`;
+    problems.push(
+      `prefix "${prefix}": write it in braces, as in {anvil}, so that both queues share one cluster slot`,
+    );
   }
-  return undefined;
+  return problems.length > 0 ? problems.join("; ") : undefined;
 }

@@ -18,7 +18,7 @@ export type ServerOptions = Partial<AnvilConfig<ProviderName | Provider>> & {
    * The secret of the default source (`POST /webhooks`, header `x-signature`): short for
    * `sources: { default: { provider: "hmac", secret } }`. Several are valid at once.
    */
-  readonly secret?: Secret | readonly Secret[];
+  readonly secret?: Secret | readonly Secret[] | undefined;
   /** Default: redis://127.0.0.1:6379. */
   readonly redis?: RedisTarget;
   /**

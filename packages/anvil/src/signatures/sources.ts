@@ -102,6 +102,12 @@ const sourceSchema = v.strictObject(
   },
   SETTINGS,
 );
+/** The part of a source that can be checked although another setting of it is wrong. */
+const signingSchema = v.object({
+  provider: sourceSchema.entries.provider,
+  secret: sourceSchema.entries.secret,
+  previousSecret: sourceSchema.entries.previousSecret,
+});
 const configSchema = v.strictObject(
   {
     sources: v.record(v.string(), v.unknown(), "an object of sources by name"),
@@ -136,9 +142,10 @@ export function resolveConfig(config: unknown, env: Environment = {}): ResolvedC
     const source = v.safeParse(sourceSchema, candidate);
     if (!source.success) {
       problems.push(...source.issues.map((issue) => describeIssue(issue, ["sources", name])));
-      continue;
     }
-    const typed = source.output as SourceConfig<ProviderName | Provider>;
+    const readable = source.success ? source : v.safeParse(signingSchema, candidate);
+    if (!readable.success) continue;
+    const typed = readable.output as SourceConfig<ProviderName | Provider>;
     const resolved = resolveSource(name, typed, schedule, env, problems);
     if (resolved) sources.set(name, resolved);
   }

@@ -18,6 +18,8 @@ export type AnvilErrorCode =
   | "invalid_config"
   /** Redis didn't confirm the command. What was sent may still land, so send it again: it can't double. */
   | "redis_unavailable"
+  /** The event can't be stored as large as it is: the transport or the plan of the Redis has a limit. */
+  | "event_too_large"
   /** A stored job that this version can't read. It becomes a dead letter with reason `unreadable`. */
   | "unreadable_job"
   /** No handler matches the event's source and type. */

@@ -5,8 +5,11 @@ import { ConfigError } from "../contract/errors.ts";
 import { consoleLog, type Log } from "../contract/log.ts";
 import { createConnection } from "../queue/connection.ts";
 import { deadlineIn } from "../queue/deadline.ts";
-import { queueKeys } from "../queue/queue-place.ts";
+import type { EventStore } from "../queue/event-store.ts";
+import type { QueuePlace } from "../queue/queue-place.ts";
 import type { RedisTarget } from "../queue/redis-target.ts";
+import { type RestTarget, restStore } from "../queue/rest-store.ts";
+import { tcpStore } from "../queue/tcp-store.ts";
 import type { Provider } from "../signatures/provider.ts";
 import type { ProviderName } from "../signatures/providers/index.ts";
 import { resolveConfig } from "../signatures/sources.ts";
@@ -21,6 +24,11 @@ export type ServerOptions = Partial<AnvilConfig<ProviderName | Provider>> & {
   readonly secret?: Secret | readonly Secret[] | undefined;
   /** Default: redis://127.0.0.1:6379. */
   readonly redis?: RedisTarget;
+  /**
+   * An Upstash database by its REST interface, in place of `redis`: one HTTP request for an event and no
+   * connection to keep, for functions without a VPC. Workers use the same database over TCP.
+   */
+  readonly upstash?: RestTarget;
   /**
    * From the complete body to the answer, in milliseconds, whatever Redis does; then 503. Default: 2000.
    * Below what providers wait: the tightest known is Slack with 3 s.
@@ -52,21 +60,8 @@ export function createServer(options: ServerOptions): Server {
   const { deadlineMs = DEFAULT_DEADLINE_MS, bodyTimeoutMs = 15_000, log = consoleLog } = options;
   checkLimit("deadlineMs", deadlineMs);
   checkLimit("bodyTimeoutMs", bodyTimeoutMs);
-  const connection = createConnection({
-    ...(options.redis === undefined ? {} : { redis: options.redis }),
-    name: "anvil-ingress",
-    deadlineMs,
-    log,
-  });
-  const place = { queue: config.queue, prefix: config.prefix };
-  const context: ReceiveContext = {
-    connection,
-    place,
-    deadlineMs,
-    bodyTimeoutMs,
-    log,
-    now: options.now ?? Date.now,
-  };
+  const events = openStore(options, { queue: config.queue, prefix: config.prefix }, deadlineMs, log);
+  const context: ReceiveContext = { events, deadlineMs, bodyTimeoutMs, log, now: options.now ?? Date.now };
 
   const app = new Hono({ strict: false });
   const webhook = (request: Request, name: string) => {
@@ -84,10 +79,8 @@ export function createServer(options: ServerOptions): Server {
   );
   app.get("/healthz", (c) => c.json({ ok: true }));
   app.get("/readyz", async (c) => {
-    // A write, not a ping: a Redis that is full or read-only answers pings and can't take an event.
-    const probe = queueKeys(place).main("ready-probe");
     try {
-      await connection.run(deadlineIn(deadlineMs), (client) => client.set(probe, 1, "PX", 1000));
+      await events.probe(deadlineIn(deadlineMs));
       return c.json({ ok: true });
     } catch (error) {
       return c.json(
@@ -101,7 +94,17 @@ export function createServer(options: ServerOptions): Server {
     log.error({ error: error.name, reason: error.message }, "unexpected error: answered 500");
     return refusal("internal_error", "Something went wrong here; send it again");
   });
-  return Object.assign(app, { close: () => connection.close() });
+  return Object.assign(app, { close: () => events.close() });
+}
+
+/** Opens nothing yet: the first request does. */
+function openStore(options: ServerOptions, place: QueuePlace, deadlineMs: number, log: Log): EventStore {
+  if (options.upstash && options.redis !== undefined) {
+    throw new ConfigError(["redis and upstash: give one of the two"]);
+  }
+  if (options.upstash) return restStore(options.upstash, place, deadlineMs, log);
+  const target = options.redis === undefined ? {} : { redis: options.redis };
+  return tcpStore(createConnection({ ...target, name: "anvil-ingress", deadlineMs, log }), place);
 }
 
 function toConfig(options: ServerOptions): unknown {

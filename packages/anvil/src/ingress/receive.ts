@@ -3,12 +3,8 @@ import { AnvilError } from "../contract/errors.ts";
 import { eventKey, signatureBodyIdentity } from "../contract/event-key.ts";
 import { newJobId } from "../contract/job-id.ts";
 import type { Log } from "../contract/log.ts";
-import type { Connection } from "../queue/connection.ts";
 import { type Deadline, deadlineIn } from "../queue/deadline.ts";
-import { enqueue } from "../queue/enqueue.ts";
-import { isDead } from "../queue/inspect.ts";
-import type { QueuePlace } from "../queue/queue-place.ts";
-import { unbury } from "../queue/unbury.ts";
+import type { EventStore } from "../queue/event-store.ts";
 import { type HeaderLookup, headerLookup } from "../signatures/headers.ts";
 import type { ResolvedSource } from "../signatures/sources.ts";
 import { readClaim, type Verified, verifyClaim } from "../signatures/verify.ts";
@@ -16,8 +12,7 @@ import { accepted, refusal } from "./answers.ts";
 import { readBody } from "./read-body.ts";
 
 export type ReceiveContext = {
-  readonly connection: Connection;
-  readonly place: QueuePlace;
+  readonly events: EventStore;
   /** From the complete body to the answer, in milliseconds. */
   readonly deadlineMs: number;
   readonly bodyTimeoutMs: number;
@@ -57,7 +52,7 @@ export async function receive(
 
   const verified = verifyClaim(source.provider, claim, body.bytes, source.keys, header);
   if (!verified.ok) return unverified(source, verified.reason, log);
-  return store(toEnvelope(source, verified, body.bytes, header, receivedAt), source, context);
+  return storeEvent(toEnvelope(source, verified, body.bytes, header, receivedAt), source, context);
 }
 
 function unverified(source: ResolvedSource, reason: string, log: Log): Response {
@@ -93,8 +88,12 @@ function toEnvelope(
   };
 }
 
-async function store(envelope: Envelope, source: ResolvedSource, context: ReceiveContext): Promise<Response> {
-  const { connection, place, log } = context;
+async function storeEvent(
+  envelope: Envelope,
+  source: ResolvedSource,
+  context: ReceiveContext,
+): Promise<Response> {
+  const { events, log } = context;
   const deadline = deadlineIn(context.deadlineMs);
   const job = {
     id: newJobId(envelope.receivedAt),
@@ -105,7 +104,7 @@ async function store(envelope: Envelope, source: ResolvedSource, context: Receiv
   const about = { source: source.name, type: envelope.type, eventId: envelope.eventId };
   try {
     // Trying again after a lost answer sends the same id: if the first try did land, it is found by it.
-    const { jobId, replayed } = await connection.run(deadline, (client) => enqueue(client, place, job));
+    const { jobId, replayed } = await events.enqueue(deadline, job);
     if (!replayed) {
       log.info({ ...about, jobId }, "stored");
       return accepted(jobId, false);
@@ -117,7 +116,12 @@ async function store(envelope: Envelope, source: ResolvedSource, context: Receiv
     );
     return accepted(jobId, true, whenDead === "alive" ? {} : { [DEAD_LETTER_HEADER]: whenDead });
   } catch (error) {
-    if (!(error instanceof AnvilError) || error.code !== "redis_unavailable") throw error;
+    if (!(error instanceof AnvilError)) throw error;
+    if (error.code === "event_too_large") {
+      log.error({ ...about, reason: error.message }, "not stored: answered 413");
+      return refusal("body_too_large", "The body is larger than what can be stored");
+    }
+    if (error.code !== "redis_unavailable") throw error;
     log.error({ ...about, reason: error.message }, "not stored: answered 503");
     return refusal("not_stored", "The event could not be stored; send it again");
   }
@@ -135,15 +139,15 @@ async function handleDead(
   jobId: string,
   token: string,
   source: ResolvedSource,
-  { connection, place }: ReceiveContext,
+  { events }: ReceiveContext,
   deadline: Deadline,
 ): Promise<"alive" | "kept" | "replayed"> {
   if (source.onDeadRedelivery === "replay") {
-    const result = await connection.run(deadline, (client) => unbury(client, place, jobId, token));
+    const result = await events.unbury(deadline, jobId, token);
     return result === "replayed" ? "replayed" : "alive";
   }
   try {
-    return (await connection.run(deadline, (client) => isDead(client, place, jobId))) ? "kept" : "alive";
+    return (await events.isDead(deadline, jobId)) ? "kept" : "alive";
   } catch {
     // The event is stored; that this can't be said doesn't change the answer.
     return "alive";

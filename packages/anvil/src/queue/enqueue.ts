@@ -1,10 +1,10 @@
 import { Packr } from "msgpackr";
 import type { Envelope } from "../contract/envelope.ts";
+import { isJobId } from "../contract/job-id.ts";
 import { type RetrySchedule, retryScheduleProblem } from "../contract/retry-schedule.ts";
 import { addStandardJobLua } from "./bullmq-scripts.ts";
 import { type QueuePlace, queueKeys } from "./queue-place.ts";
-import type { RedisClient } from "./redis-clients.ts";
-import { runScript, script } from "./run-script.ts";
+import { runScript, type ScriptClient, script } from "./run-script.ts";
 
 /** A job on its way into the queue. */
 export type NewJob = {
@@ -34,9 +34,12 @@ const addScript = script(addStandardJobLua);
  * Stores a job unless its event is known: BullMQ's own add script, which sets the deduplication key and adds the
  * job in one step. Running it twice with the same job is harmless: the second run finds the first one's job.
  */
-export async function enqueue(client: RedisClient, place: QueuePlace, job: NewJob): Promise<Enqueued> {
+export async function enqueue(client: ScriptClient, place: QueuePlace, job: NewJob): Promise<Enqueued> {
   const { keys, args } = addJobCommand(place, job);
-  const jobId = String(await runScript(client, addScript, keys, args));
+  const jobId = await runScript(client, addScript, keys, args);
+  // An id that isn't ours means "stored before", so nothing else may pass for one: a proxy's or a client's idea
+  // of an empty answer would lose the event.
+  if (typeof jobId !== "string" || !isJobId(jobId)) throw new Error("the add script returned no job id");
   return { jobId, replayed: jobId !== job.id };
 }
 

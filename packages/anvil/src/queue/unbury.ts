@@ -1,7 +1,7 @@
 import { reprocessJobLua } from "./bullmq-scripts.ts";
 import { type QueuePlace, queueKeys } from "./queue-place.ts";
 import type { RedisClient } from "./redis-clients.ts";
-import { runScript, script } from "./run-script.ts";
+import { runScript, type ScriptClient, script } from "./run-script.ts";
 
 /** Failures before the last replays that a letter remembers. */
 const HISTORY_LENGTH = 20;
@@ -65,7 +65,7 @@ const RESULTS: Readonly<Record<string, UnburyResult>> = {
  * @param token tells this call from any other, so that it can be run again after a lost answer
  */
 export async function unbury(
-  client: RedisClient,
+  client: ScriptClient,
   place: QueuePlace,
   jobId: string,
   token: string,

@@ -55,7 +55,7 @@ function askedDelay(error: Error | undefined): number | undefined {
 }
 
 function stackOf(error: Error): string {
-  return asText(error.stack ?? `${error.name}: ${error.message}`);
+  return asText(error.stack ?? `${asText(error.name)}: ${asText(error.message)}`);
 }
 
 /** An object may have no text, as one without a prototype. */

@@ -34,12 +34,12 @@ export function createConnection(options: ConnectionOptions): Connection {
   const client = promptClient(address, Math.max(50, Math.floor(options.deadlineMs / 2)), options.name);
   const waiting = new Set<() => void>();
   let lastError: Error | undefined;
+  let closed = false;
 
   client.on("ready", () => {
     if (lastError) options.log.info({ redis: where }, "Redis is back");
     lastError = undefined;
-    for (const wake of waiting) wake();
-    waiting.clear();
+    for (const wake of [...waiting]) wake();
   });
   // ioredis repeats the same error at every attempt to connect; the log needs it once.
   client.on("error", (error: Error) => {
@@ -49,10 +49,20 @@ export function createConnection(options: ConnectionOptions): Connection {
     lastError = error;
   });
 
-  function ready(): Promise<void> {
+  /** Leaves nothing behind when the deadline passes: an outage of hours must not gather its requests. */
+  function ready(deadline: Deadline, late: () => Error): Promise<void> {
     if (client.status === "ready") return Promise.resolve();
-    if (client.status === "wait" || client.status === "end") void client.connect().catch(() => {});
-    return new Promise((resolve) => waiting.add(resolve));
+    if (client.status === "wait") void client.connect().catch(() => {});
+    return new Promise((resolve, reject) => {
+      const settle = (done: () => void) => {
+        clearTimeout(timer);
+        waiting.delete(wake);
+        done();
+      };
+      const wake = () => settle(closed ? () => reject(unavailable("was closed")) : resolve);
+      const timer = setTimeout(() => settle(() => reject(late())), deadline.remainingMs());
+      waiting.add(wake);
+    });
   }
 
   const unavailable = (what: string, cause?: unknown) =>
@@ -65,7 +75,8 @@ export function createConnection(options: ConnectionOptions): Connection {
       const late = () =>
         unavailable(`gave no answer in time${lastError ? ` (${lastError.message})` : ""}`, lastError);
       for (;;) {
-        await deadline.race(ready(), late);
+        if (closed) throw unavailable("was closed");
+        await ready(deadline, late);
         try {
           return await deadline.race(commands(client), late);
         } catch (error) {
@@ -80,7 +91,9 @@ export function createConnection(options: ConnectionOptions): Connection {
       }
     },
     async close() {
+      closed = true;
       client.disconnect();
+      for (const wake of [...waiting]) wake();
     },
   };
 }

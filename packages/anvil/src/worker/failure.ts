@@ -13,8 +13,11 @@ const MAX_STACK = 4_000;
  * `bury` tells the reason.
  */
 export function toFailure(thrown: unknown): Error {
-  const error = thrown instanceof Error ? thrown : new Error(asText(thrown));
-  const message = cut(asText(error.message || error.name), MAX_MESSAGE);
+  const error = thrown instanceof Error ? thrown : new Error(asText(() => thrown));
+  const message = cut(
+    asText(() => error.message || error.name),
+    MAX_MESSAGE,
+  );
   if (isFinal(error)) {
     const failure = new UnrecoverableError(message);
     failure.stack = cut(`Unrecoverable: ${stackOf(error)}`, MAX_STACK);
@@ -55,13 +58,13 @@ function askedDelay(error: Error | undefined): number | undefined {
 }
 
 function stackOf(error: Error): string {
-  return asText(error.stack ?? `${asText(error.name)}: ${asText(error.message)}`);
+  return asText(() => error.stack ?? `${error.name}: ${error.message}`);
 }
 
-/** An object may have no text, as one without a prototype. */
-function asText(value: unknown): string {
+/** What a handler throws may have no text, as an object without a prototype, or throw when it is asked for it. */
+function asText(read: () => unknown): string {
   try {
-    return String(value);
+    return String(read());
   } catch {
     return "something that can't be shown as text";
   }

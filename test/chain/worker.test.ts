@@ -225,6 +225,15 @@ describe("stopping", () => {
     await redis.resume();
   });
 
+  it("ends a worker that still waits for its first connection", async () => {
+    const redis = await startRedis();
+    await redis.kill();
+    const worker = createWorker(() => {}, { redis: redis.url, drainMs: 300, log: silentLog });
+    const starting = worker.start();
+    await worker.close();
+    await starting;
+  });
+
   it("may be asked for twice, before the start, and during it", async () => {
     const chain = startChain();
     const options = { redis: chain.url, prefix: chain.prefix, log: silentLog };

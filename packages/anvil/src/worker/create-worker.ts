@@ -66,14 +66,20 @@ export function createWorker(handler: Handler | HandlerMap, options: WorkerOptio
     });
 
     let stopSweeper = async () => {};
+    // A client that is disconnected before it was ever ready settles nothing that waits for it.
+    let giveUp = () => {};
+    const givenUp = new Promise<void>((resolve) => {
+      giveUp = resolve;
+    });
     stop = async () => {
       await drain(worker, running, settings.drainMs, log);
       await within(FAREWELL_MS, Promise.all([stopSweeper(), ...buried]));
       running.close();
       client.disconnect();
+      giveUp();
     };
     try {
-      await worker.waitUntilReady();
+      await Promise.race([worker.waitUntilReady(), givenUp]);
     } catch (error) {
       if (!closing) throw error;
     }

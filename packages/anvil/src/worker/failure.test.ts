@@ -14,6 +14,15 @@ function ofAnotherCopy(name: string, fields: object = {}): Error {
 }
 
 describe("toFailure", () => {
+  it("takes BullMQ's own UnrecoverableError for what it says", () => {
+    expect(toFailure(new UnrecoverableError("no retry helps"))).toBeInstanceOf(UnrecoverableError);
+  });
+
+  it("lets no message put a job back without counting the run", () => {
+    // BullMQ compares the message of what was thrown with this text.
+    expect(toFailure(new Error("bullmq:rateLimitExceeded")).message).toBe("bullmq:rateLimitExceeded.");
+  });
+
   it("keeps an error's message and stack", () => {
     const thrown = new TypeError("no such customer");
     const failure = toFailure(thrown);

@@ -1,4 +1,4 @@
-import { UnrecoverableError } from "bullmq";
+import { UnrecoverableError, Worker } from "bullmq";
 import { AnvilError } from "../contract/errors.ts";
 import { isRetryAfterDelay, RetryAfter } from "../contract/handler-errors.ts";
 import { delayAfterFailure, type RetrySchedule } from "../contract/retry-schedule.ts";
@@ -6,6 +6,9 @@ import { delayAfterFailure, type RetrySchedule } from "../contract/retry-schedul
 /** Redis keeps the message and the stack of a failure; a body quoted in one would fill it. */
 const MAX_MESSAGE = 2_000;
 const MAX_STACK = 4_000;
+
+/** A message by which BullMQ puts a job back without counting the run; from a handler it is an error like any. */
+const BULLMQ_RATE_LIMIT = Worker.RateLimitError().message;
 
 /**
  * What BullMQ is told of a failure. Whatever a handler throws becomes an Error with a bounded message and stack;
@@ -25,7 +28,7 @@ export function toFailure(thrown: unknown): Error {
   }
   const failure =
     askedDelay(error) === undefined
-      ? new Error(message)
+      ? new Error(message === BULLMQ_RATE_LIMIT ? `${message}.` : message)
       : new RetryAfter(askedDelay(error) as number, message);
   failure.stack = cut(stackOf(error), MAX_STACK);
   return failure;
@@ -33,8 +36,10 @@ export function toFailure(thrown: unknown): Error {
 
 function isFinal(error: Error): boolean {
   return (
-    // By name, not by class: a handler bundled with its own copy of this library throws another class.
+    // By name, not by class: a handler bundled with its own copy of this library, or of BullMQ, throws another
+    // class.
     error.name === "Unrecoverable" ||
+    error.name === "UnrecoverableError" ||
     (error instanceof AnvilError && (error.code === "unreadable_job" || error.code === "no_handler"))
   );
 }

@@ -36,6 +36,14 @@ describe("runningJobs", () => {
     expect(lost).toEqual([]);
   });
 
+  it("stops a handler at once that starts after the stop, as it stops the others", () => {
+    running.stop(100);
+    const late = running.add("late");
+    expect(late.signal.aborted).toBe(true);
+    expect(late.aborted()).toBe("draining");
+    vi.advanceTimersByTime(100);
+  });
+
   it("takes silence for as long as a lock lasts for a lost lock, and tells it once", () => {
     const job = running.add("a");
     vi.advanceTimersByTime(LOCK_MS);

@@ -32,6 +32,7 @@ export type RunningJobs = {
 export function runningJobs(lockMs: number, onLost: (jobId: string) => void): RunningJobs {
   type Entry = { controller: AbortController; reason?: AbortReason; heldUntil: number; giveUp: () => void };
   const entries = new Map<string, Entry>();
+  let stopped = false;
 
   const abort = (jobId: string, entry: Entry, reason: AbortReason) => {
     if (entry.reason === "lock_lost") return;
@@ -61,6 +62,7 @@ export function runningJobs(lockMs: number, onLost: (jobId: string) => void): Ru
         giveUp,
       };
       entries.set(jobId, entry);
+      if (stopped) abort(jobId, entry, "draining");
       return {
         signal: entry.controller.signal,
         aborted: () => entry.reason,
@@ -83,6 +85,7 @@ export function runningJobs(lockMs: number, onLost: (jobId: string) => void): Ru
       }
     },
     stop(graceMs) {
+      stopped = true;
       for (const [jobId, entry] of entries) abort(jobId, entry, "draining");
       setTimeout(() => {
         for (const entry of entries.values()) entry.giveUp();

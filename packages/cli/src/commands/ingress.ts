@@ -1,0 +1,69 @@
+import { createServer } from "webhook-anvil/ingress";
+import { resolveConfig } from "webhook-anvil/signatures";
+import type { Context } from "../context.ts";
+import { createLogger } from "../logger.ts";
+import { tableLines } from "../output/table.ts";
+import { sourcePath } from "../sending/source-path.ts";
+import { fingerprint } from "../serving/fingerprint.ts";
+import { type Listening, listen, listenFailure } from "../serving/listen.ts";
+import { loadConfig } from "../settings/config-file.ts";
+import { durationSetting, port } from "../settings/numbers.ts";
+import { type PlaceOptions, placeIn } from "../settings/queue-place.ts";
+import { redisUrl } from "../settings/redis-url.ts";
+import { untilAskedToStop } from "../shutdown.ts";
+
+export type IngressOptions = PlaceOptions & { readonly drain?: string };
+
+/** Serves the ingress until it is asked to stop. Redis need not be there yet: until it is, the answer is 503. */
+export async function ingress(context: Context, options: IngressOptions): Promise<number> {
+  const { env, stdout, stderr } = context;
+  const drainMs = durationSetting(options.drain, env, {
+    option: "--drain",
+    variable: "ANVIL_DRAIN",
+    fallbackMs: 10_000,
+  });
+  const address = { host: env.HOST || "0.0.0.0", port: port(env) };
+  const redis = redisUrl(env);
+  const { config } = await loadConfig(context);
+  const { queue, prefix } = placeIn(config, options, context);
+  const resolved = resolveConfig({ ...config, queue, prefix }, env);
+  const log = await createLogger(stdout);
+  const app = createServer({ ...config, queue, prefix, redis, env, log });
+  const server = await listen(app, address).catch((error) => {
+    throw listenFailure(error, address);
+  });
+
+  const sources = [...resolved.sources.values()].map(({ name, provider, secrets }) => ({
+    source: name,
+    url: server.url + sourcePath(name),
+    provider: provider.name,
+    secrets: secrets.map(fingerprint),
+  }));
+  if (stdout.interactive) announce(context, server, sources);
+  else log.info({ sources, queue, prefix }, `listening on http://${server.boundTo}`);
+
+  const signal = await untilAskedToStop((message) => stderr.line(`anvil: ${message}`));
+  log.info({ signal }, "stopping: finishing the requests under way");
+  await server.close(drainMs);
+  await app.close();
+  return 0;
+}
+
+type ServedSource = {
+  readonly source: string;
+  readonly url: string;
+  readonly provider: string;
+  /** Fingerprints. */
+  readonly secrets: readonly string[];
+};
+
+function announce({ stdout }: Context, server: Listening, sources: readonly ServedSource[]): void {
+  stdout.line(`Listening on http://${server.boundTo} (Ctrl-C stops)`);
+  const rows = sources.map(({ source, url, provider, secrets }) => [
+    `  ${source}`,
+    `POST ${url}`,
+    provider,
+    `secret ${secrets.join(", ")}`,
+  ]);
+  for (const line of tableLines([{}, {}, {}, {}], rows)) stdout.line(line);
+}

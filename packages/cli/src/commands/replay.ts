@@ -1,0 +1,34 @@
+import { type Replayed, replayDeadLetter } from "webhook-anvil/replay";
+import type { Context } from "../context.ts";
+import { DEADLINE_MS, noLog } from "../redis-session.ts";
+import { checkJobId } from "../settings/job-id.ts";
+import { type PlaceOptions, queuePlace } from "../settings/queue-place.ts";
+import { redisUrl } from "../settings/redis-url.ts";
+
+export type ReplayOptions = PlaceOptions & { readonly json?: boolean };
+
+/** Puts one dead letter back into the queue. */
+export async function replay(context: Context, id: string, options: ReplayOptions): Promise<number> {
+  const { env, stdout, stderr } = context;
+  const jobId = checkJobId(id);
+  const { queue, prefix } = await queuePlace(options, context);
+  const redis = redisUrl(env);
+  const result = await replayDeadLetter(jobId, { redis, queue, prefix, deadlineMs: DEADLINE_MS, log: noLog });
+  if (options.json) stdout.json(result);
+  else if (result.replayed) {
+    stdout.line(
+      `Replayed: ${jobId} is back in queue ${queue} under the same id, with its full retry schedule.`,
+    );
+  }
+  if (!result.replayed) stderr.line(`anvil: not replayed: ${REASONS[result.reason](jobId, queue)}`);
+  return result.replayed ? 0 : 1;
+}
+
+type Reason = Extract<Replayed, { replayed: false }>["reason"];
+
+const REASONS: Readonly<Record<Reason, (jobId: string, queue: string) => string>> = {
+  not_found: (jobId, queue) => `queue ${queue} has no job ${jobId}, or handled it and no longer keeps it`,
+  not_dead: (jobId) =>
+    `${jobId} is no dead letter but in the queue, perhaps replayed by somebody else just now`,
+  done: (jobId) => `${jobId} was handled`,
+};

@@ -1,4 +1,5 @@
 import { startRedis, waitUntil } from "anvil-testkit";
+import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { RetryAfter, silentLog, Unrecoverable } from "webhook-anvil";
 import { createWorker } from "webhook-anvil/worker";
@@ -279,6 +280,66 @@ describe("a worker that loses its lock", () => {
     await inState(chain, next.jobId, "completed");
     expect(await chain.redis.hgetall(chain.key(jobId))).toEqual(before);
     expect(await chain.state(jobId)).toBe("active");
+  });
+});
+
+describe("a job that comes back to the worker that still runs it", () => {
+  it("is done after its second run, and not a dead letter after eleven", async () => {
+    const redis = await startRedis();
+    const chain = startChain({ url: redis.url });
+    let runs = 0;
+    const first = gate();
+    const worker = createWorker(
+      async () => {
+        runs += 1;
+        if (runs === 1) first.open();
+        // Doesn't hear the signal, and outlasts lock and stall check together.
+        await new Promise((resolve) => setTimeout(resolve, 3_000));
+      },
+      {
+        redis: redis.url,
+        prefix: chain.prefix,
+        lockMs: 700,
+        stallCheckMs: 300,
+        maxStalls: 3,
+        log: silentLog,
+      },
+    );
+    await worker.start();
+    const { jobId } = await chain.deliver("{}");
+    await first.opened;
+    // Long enough for the lock to end; Redis goes on as if nothing had been.
+    await chain.redis.del(`${chain.key(jobId)}:lock`);
+    await waitUntil(async () => ["completed", "dead"].includes(await chain.state(jobId)), {
+      what: "the job has ended",
+      timeoutMs: 15_000,
+    });
+    expect(await chain.state(jobId)).toBe("completed");
+    expect(runs).toBe(2);
+    await worker.close();
+  }, 30_000);
+});
+
+describe("a worker that Redis refuses for good", () => {
+  it("says so from start(), and leaves no connection behind", async () => {
+    const redis = await startRedis({
+      args: ["--user", "limited", "on", ">made-up", "~*", "&*", "+@all", "-info"],
+    });
+    const url = redis.url.replace("redis://", "redis://limited:made-up@");
+    const worker = createWorker(() => {}, { redis: url, log: silentLog });
+    await expect(worker.start()).rejects.toThrow(/NOPERM/);
+    const client = new Redis(redis.url);
+    await waitUntil(async () => !String(await client.client("LIST")).includes("name=anvil-worker"), {
+      what: "no connection of the worker is left",
+    });
+    client.disconnect();
+    await worker.close();
+  });
+
+  it("can't be started again after it was closed", async () => {
+    const worker = createWorker(() => {}, { log: silentLog });
+    await worker.close();
+    await expect(worker.start()).rejects.toMatchObject({ code: "closed" });
   });
 });
 

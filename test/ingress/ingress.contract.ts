@@ -6,7 +6,7 @@ import { decodeBody, type Envelope, silentLog } from "webhook-anvil";
 import type { ServerOptions } from "webhook-anvil/ingress";
 import { providers, signDelivery } from "webhook-anvil/signatures";
 
-export type Delivery = {
+type Delivery = {
   readonly method?: string;
   /** With its query. */
   readonly path?: string;

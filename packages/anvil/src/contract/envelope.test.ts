@@ -12,6 +12,15 @@ function stored(bytes: Uint8Array): { decoded: Uint8Array; encoding: string; bod
 }
 
 describe("encodeBody and decodeBody", () => {
+  it("stores a large body of control characters in base64, which is smaller than its JSON", () => {
+    const bytes = new Uint8Array(100_000).fill(1);
+    const { decoded, encoding, body } = stored(bytes);
+    expect(encoding).toBe("base64");
+    expect(body.length).toBeLessThan(140_000);
+    expect(Buffer.from(decoded).equals(bytes)).toBe(true);
+    expect(stored(utf8(JSON.stringify({ text: '"quoted"'.repeat(10_000) }))).encoding).toBe("utf8");
+  });
+
   it("give any bytes back, through JSON, however the one before ended", () => {
     // Two in a row: a decoder that keeps state after a refusal would spoil the second.
     fc.assert(

@@ -29,11 +29,21 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  */
 export function encodeBody(bytes: Uint8Array): Pick<Envelope, "body" | "encoding"> {
   try {
-    return { body: strictUtf8.decode(bytes), encoding: "utf8" };
+    const body = strictUtf8.decode(bytes);
+    if (!growsAsJson(body)) return { body, encoding: "utf8" };
   } catch {
-    const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return { body: view.toString("base64"), encoding: "base64" };
+    // No UTF-8.
   }
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return { body: view.toString("base64"), encoding: "base64" };
+}
+
+/** Below this it isn't worth looking. */
+const LARGE = 64 * 1024;
+
+/** Control characters take six bytes each in JSON; a large body of them is smaller, and quicker, in base64. */
+function growsAsJson(text: string): boolean {
+  return text.length > LARGE && JSON.stringify(text).length > text.length * 1.5;
 }
 
 /** The signed bytes again, exactly. */

@@ -22,6 +22,8 @@ export type AnvilErrorCode =
   | "event_too_large"
   /** A stored job that this version can't read. It becomes a dead letter with reason `unreadable`. */
   | "unreadable_job"
+  /** Used after it was closed. */
+  | "closed"
   /** No handler matches the event's source and type. */
   | "no_handler";
 

@@ -19,6 +19,11 @@ describe("parsePayload", () => {
     expect(parsePayload(utf8('\ufeff{"a":1}'), "application/json")).toEqual({ a: 1 });
   });
 
+  it("never reads signed JSON as a form, whatever the content type says, which nobody signs", () => {
+    const signed = '{"id":"real","note":"&payload={%22id%22:%22evil%22}"}';
+    expect(parsePayload(utf8(signed), FORM)).toMatchObject({ id: "real" });
+  });
+
   // H-07: GitHub hooks configured as form.
   it.each([
     ["payload=%7B%22a%22%3A%22b+c%22%7D", { a: "b c" }],

@@ -109,22 +109,29 @@ function openStore(options: ServerOptions, place: QueuePlace, deadlineMs: number
 
 function toConfig(options: ServerOptions): unknown {
   const { secret, sources, retry, queue, prefix } = options;
+  // Named but undefined is a variable that isn't set, and must stop the start like any other missing secret.
+  const named = Object.hasOwn(options, "secret") || sources === undefined;
   if (secret !== undefined && sources && Object.hasOwn(sources, "default")) {
     throw new ConfigError(["secret: the default source is in sources already; give one of the two"]);
   }
   return {
-    sources:
-      secret === undefined && sources === undefined
-        ? { default: { provider: "hmac" } }
-        : { ...(secret === undefined ? {} : { default: { provider: "hmac", secret } }), ...sources },
+    sources: {
+      ...(named ? { default: { provider: "hmac", ...(secret === undefined ? {} : { secret }) } } : {}),
+      ...sources,
+    },
     ...(retry === undefined ? {} : { retry }),
     ...(queue === undefined ? {} : { queue }),
     ...(prefix === undefined ? {} : { prefix }),
   };
 }
 
+/** Timers take no more than 2^31 − 1 milliseconds; a day is more than any of these can mean. */
+const MAX_LIMIT_MS = 86_400_000;
+
 function checkLimit(name: string, value: number): void {
-  if (!Number.isSafeInteger(value) || value < 1) {
-    throw new ConfigError([`${name}: a whole number of milliseconds above 0, not ${String(value)}`]);
+  if (!Number.isSafeInteger(value) || value < 1 || value > MAX_LIMIT_MS) {
+    throw new ConfigError([
+      `${name}: a whole number of milliseconds from 1 to ${MAX_LIMIT_MS}, not ${String(value)}`,
+    ]);
   }
 }

@@ -16,9 +16,11 @@ export type BodyRead =
 export async function readBody(request: Request, limits: BodyLimits): Promise<BodyRead> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > limits.limit) return { ok: false, reason: "too_large" };
-  if (!request.body) return { ok: true, bytes: new Uint8Array() };
+  const stream = bodyOf(request);
+  if (stream === "unreadable") return { ok: false, reason: "aborted" };
+  if (!stream) return { ok: true, bytes: new Uint8Array() };
 
-  const reader = request.body.getReader();
+  const reader = stream.getReader();
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<"timeout">((resolve) => {
     timer = setTimeout(() => resolve("timeout"), limits.timeoutMs);
@@ -44,6 +46,15 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Bo
   function stop(reason: "too_large" | "timeout"): BodyRead {
     reader.cancel().catch(() => {});
     return { ok: false, reason };
+  }
+}
+
+/** The Node adapter makes the whole request here, and throws for a URL that holds a user and a password. */
+function bodyOf(request: Request): ReadableStream<Uint8Array> | null | "unreadable" {
+  try {
+    return request.body;
+  } catch {
+    return "unreadable";
   }
 }
 

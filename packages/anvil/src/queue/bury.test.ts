@@ -1,4 +1,5 @@
 import { sharedRedisUrl, snapshotKeys, uniquePrefix } from "anvil-testkit";
+import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { STALLED_MESSAGE } from "../contract/dead-letter.ts";
@@ -191,6 +192,88 @@ describe("unbury", () => {
     const before = await snapshotKeys(sharedRedisUrl(), place.prefix);
     expect(await unbury(redis, place, job.id, "mine")).toBe("id_taken");
     expect(await snapshotKeys(sharedRedisUrl(), place.prefix)).toEqual(before);
+  });
+
+  it("replays once for one call, though its answer was lost and the job has failed again since", async () => {
+    const place = { prefix: uniquePrefix() };
+    const { main } = queueKeys(place);
+    const job = await failedJob(place);
+    await bury(redis, place, job.id);
+    expect(await unbury(redis, place, job.id, "mine")).toBe("replayed");
+    await redis.lrem(main("wait"), 0, job.id);
+    await redis.hset(main(job.id), { finishedOn: FAILED_AT, failedReason: "boom", atm: 3 });
+    await redis.zadd(main("failed"), String(FAILED_AT), job.id);
+    await bury(redis, place, job.id);
+
+    expect(await unbury(redis, place, job.id, "mine")).toBe("replayed");
+    expect(await jobState(redis, place, job.id)).toBe("dead");
+    expect((await showDead(redis, place, job.id))?.failureContext.replays).toBe(1);
+    expect(await unbury(redis, place, job.id, "another call")).toBe("replayed");
+    expect(await jobState(redis, place, job.id)).toBe("waiting");
+  });
+
+  it("replays a letter whose failure context was damaged by hand", async () => {
+    const place = { prefix: uniquePrefix() };
+    const { main, dead } = queueKeys(place);
+    const job = await failedJob(place);
+    await bury(redis, place, job.id);
+    await redis.hset(dead(job.id), "failureContext", "{not json");
+    expect(await unbury(redis, place, job.id, "mine")).toBe("replayed");
+    expect(await redis.lrange(main("wait"), 0, -1)).toEqual([job.id]);
+  });
+});
+
+describe("what other tools do to dead letters", () => {
+  it("a retry in a BullMQ dashboard is a person's wish: the next sweep replays it", async () => {
+    const place = { prefix: uniquePrefix() };
+    const job = await failedJob(place);
+    await bury(redis, place, job.id);
+    const connection = new Redis(sharedRedisUrl(), { maxRetriesPerRequest: null });
+    const queue = new Queue("webhooks.dead", { ...place, connection: connection as never });
+    await (await queue.getJob(job.id))?.retry();
+    expect(await jobState(redis, place, job.id)).toBe("unknown");
+    expect(await sweep(redis, place)).toEqual({ buried: 0, retried: 1 });
+    expect(await jobState(redis, place, job.id)).toBe("waiting");
+    await queue.close();
+    connection.disconnect();
+  });
+});
+
+describe("jobs that BullMQ can't read", () => {
+  for (const [what, fields] of [
+    ["options that are no JSON", { opts: "{" }],
+    ["options of null", { opts: "null" }],
+    ["progress that is no JSON", { progress: "}" }],
+  ] as const) {
+    it(`end as dead letters, not as a stall without end: ${what}`, async () => {
+      const place = { prefix: uniquePrefix() };
+      const { main } = queueKeys(place);
+      const job = someJob();
+      await enqueue(redis, place, job);
+      await redis.lrem(main("wait"), 0, job.id);
+      await redis.lpush(main("active"), job.id);
+      await redis.hset(main(job.id), { ...fields, stc: 3 });
+      // Not given up by BullMQ yet: not ours to judge.
+      expect(await sweep(redis, place)).toEqual({ buried: 0, retried: 0 });
+      await redis.hset(main(job.id), { defa: STALLED_MESSAGE });
+      expect(await sweep(redis, place)).toEqual({ buried: 1, retried: 0 });
+      expect((await showDead(redis, place, job.id))?.failureContext.reason).toBe("unreadable");
+    });
+  }
+
+  it("are left alone while they can be read, or somebody holds the lock", async () => {
+    const place = { prefix: uniquePrefix() };
+    const { main } = queueKeys(place);
+    for (const fields of [{}, { opts: "{" }]) {
+      const job = someJob();
+      await enqueue(redis, place, job);
+      await redis.lrem(main("wait"), 0, job.id);
+      await redis.lpush(main("active"), job.id);
+      await redis.hset(main(job.id), { ...fields, defa: STALLED_MESSAGE });
+      if ("opts" in fields) await redis.set(`${main(job.id)}:lock`, "somebody");
+    }
+    expect(await sweep(redis, place)).toEqual({ buried: 0, retried: 0 });
+    expect(await redis.llen(main("active"))).toBe(2);
   });
 });
 

@@ -3,6 +3,7 @@ import type { Log } from "../contract/log.ts";
 import type { Deadline } from "./deadline.ts";
 import { promptClient, type RedisClient } from "./redis-clients.ts";
 import { DEFAULT_REDIS_URL, describeAddress, type RedisTarget, redisAddress } from "./redis-target.ts";
+import { replyCode } from "./reply-code.ts";
 
 /** A Redis that answers inside a deadline or not at all. */
 export type Connection = {
@@ -81,7 +82,7 @@ export function createConnection(options: ConnectionOptions): Connection {
           return await deadline.race(commands(client), late);
         } catch (error) {
           if (error instanceof AnvilError) throw error;
-          const kind = (error as Error).name === "ReplyError" ? replyKind(error as Error) : undefined;
+          const kind = (error as Error).name === "ReplyError" ? replyCode(error as Error) : undefined;
           if (kind && kind !== "READONLY") throw unavailable(`refused the command: ${kind}`, error);
           if (deadline.remainingMs() < 10) throw late();
           // The connection broke, or leads to a replica by now. ioredis connects again; give it the moment to
@@ -96,9 +97,4 @@ export function createConnection(options: ConnectionOptions): Connection {
       for (const wake of [...waiting]) wake();
     },
   };
-}
-
-/** OOM, LOADING, READONLY, MISCONF, NOPERM, …: the code alone, since the text may quote arguments. */
-function replyKind(error: Error): string {
-  return /^[A-Z]+(?= )/.exec(error.message)?.[0] ?? "ERR";
 }

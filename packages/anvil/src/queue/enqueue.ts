@@ -44,7 +44,7 @@ export async function enqueue(client: ScriptClient, place: QueuePlace, job: NewJ
 }
 
 /** Keys and arguments of the add script, as `Queue.add` would send them. */
-export function addJobCommand(place: QueuePlace, job: NewJob): { keys: string[]; args: (string | Buffer)[] } {
+function addJobCommand(place: QueuePlace, job: NewJob): { keys: string[]; args: (string | Buffer)[] } {
   const problem = poisonProblem(job);
   if (problem) throw new TypeError(problem);
   const { main } = queueKeys(place);

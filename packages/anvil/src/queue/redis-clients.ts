@@ -1,5 +1,6 @@
 import { Cluster, Redis } from "ioredis";
 import type { RedisAddress } from "./redis-target.ts";
+import { replyCode } from "./reply-code.ts";
 
 export type RedisClient = Redis | Cluster;
 
@@ -71,8 +72,9 @@ function connect(
     protocol: 2 as const,
     disableClientInfo: true,
     keepAlive: 10_000,
-    // After a failover the old primary answers READONLY for as long as the connection lives.
-    reconnectOnError: (error: Error) => error.message.startsWith("READONLY"),
+    // After a failover the old primary answers READONLY for as long as the connection lives. Redis before 7 says
+    // so in the middle of the text when it is a script that may not write.
+    reconnectOnError: (error: Error) => replyCode(error) === "READONLY",
   };
   if (address.cluster) {
     // The address of a node comes from the cluster itself; with TLS the name must stay the one that the

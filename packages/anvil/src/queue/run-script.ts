@@ -18,12 +18,14 @@ export type ScriptRunner = {
 /** A connection, or anything else that runs scripts. */
 export type ScriptClient = RedisClient | ScriptRunner;
 
-const sentBefore = new WeakMap<ScriptClient, Set<string>>();
+/** Scripts that a client has sent, or is sending: the promise settles when the server must know it. */
+const sentBy = new WeakMap<ScriptClient, Map<string, Promise<unknown>>>();
 
 /**
  * Runs a Lua script. The first time through a client the text itself is sent, so that a cold start takes one
  * round trip and not two; later its digest, and the text again where a server doesn't know it (restart,
- * SCRIPT FLUSH, another cluster node).
+ * SCRIPT FLUSH, another cluster node). Of many at once, one sends the text and the others wait for it: a burst
+ * on a new connection would otherwise carry the text as often as there are events.
  */
 export async function runScript(
   client: ScriptClient,
@@ -32,18 +34,28 @@ export async function runScript(
   args: readonly ScriptArgument[],
 ): Promise<unknown> {
   const runner = "options" in client ? overTcp(client) : client;
-  const sent = sentBefore.get(client) ?? new Set();
-  sentBefore.set(client, sent);
-  if (sent.has(script.sha)) {
+  const sent = sentBy.get(client) ?? new Map<string, Promise<unknown>>();
+  sentBy.set(client, sent);
+  const sending = sent.get(script.sha);
+  if (sending) {
+    // Whether it went well or not: each waits once at most, and then tries for itself.
+    await sending.catch(() => {});
     try {
       return await runner.evalsha(script, keys, args);
     } catch (error) {
       if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
+      if (sent.get(script.sha) === sending) sent.delete(script.sha);
+      else return runScript(client, script, keys, args);
     }
   }
-  const result = await runner.eval(script, keys, args);
-  sent.add(script.sha);
-  return result;
+  const evaluated = runner.eval(script, keys, args);
+  sent.set(script.sha, evaluated);
+  try {
+    return await evaluated;
+  } catch (error) {
+    if (sent.get(script.sha) === evaluated) sent.delete(script.sha);
+    throw error;
+  }
 }
 
 function overTcp(client: RedisClient): ScriptRunner {

@@ -22,6 +22,8 @@ do
     if redis.call('HGET', KEYS[1], 'replayToken') == ARGV[7] then return 1 end
     return -11
   end
+  -- The same after it was replayed and has failed again by now: one call replays once.
+  if redis.call('HGET', KEYS[11], 'replayToken') == ARGV[7] then return 1 end
   if redis.call('EXISTS', KEYS[1]) == 1 then return -12 end
 
   local fields = redis.call('HMGET', KEYS[11], 'failureContext', 'data', 'failures')
@@ -34,9 +36,10 @@ do
     end
     local got, failures = pcall(cjson.decode, fields[3] or '[]')
     if not got or type(failures) ~= 'table' then failures = {} end
-    table.insert(failures, cjson.decode(context))
+    local readable, failure = pcall(cjson.decode, context)
+    if readable then table.insert(failures, failure) end
     while #failures > ${HISTORY_LENGTH} do table.remove(failures, 1) end
-    redis.call('HSET', KEYS[11], 'failures', cjson.encode(failures))
+    if #failures > 0 then redis.call('HSET', KEYS[11], 'failures', cjson.encode(failures)) end
   end
   redis.call('HDEL', KEYS[11], 'failureContext', 'stc')
   redis.call('HINCRBY', KEYS[11], 'replays', 1)

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DEFAULT_DEADLINE_MS } from "../contract/config.ts";
 import { ConfigError } from "../contract/errors.ts";
+import { isJobId } from "../contract/job-id.ts";
 import { consoleLog, type Log } from "../contract/log.ts";
 import { DEFAULT_PREFIX, DEFAULT_QUEUE, queueNameProblem } from "../contract/queue-names.ts";
 import { type Connection, createConnection } from "../queue/connection.ts";
@@ -45,6 +46,8 @@ export async function replayDeadLetter(jobId: string, options: ReplayOptions = {
   const place = { queue: options.queue ?? DEFAULT_QUEUE, prefix: options.prefix ?? DEFAULT_PREFIX };
   const problem = queueNameProblem(place.prefix, place.queue);
   if (problem) throw new ConfigError([problem]);
+  // Before it becomes part of a key: "failed" or "meta" would name something else than a job.
+  if (typeof jobId !== "string" || !isJobId(jobId)) return { replayed: false, jobId, reason: "not_found" };
   const { deadlineMs = DEFAULT_DEADLINE_MS, log = consoleLog } = options;
   const connection =
     options.connection ??

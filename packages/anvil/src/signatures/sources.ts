@@ -16,8 +16,8 @@ import {
   type RetrySchedule,
   retryScheduleProblem,
 } from "../contract/retry-schedule.ts";
-import { messageProblem } from "./message.ts";
 import type { Provider } from "./provider.ts";
+import { isProviderRow, providerProblems } from "./provider-schema.ts";
 import { type ProviderName, providers } from "./providers/index.ts";
 import { MIN_SECRET_LENGTH, secretKey, secretProblem } from "./secret-key.ts";
 
@@ -81,10 +81,7 @@ const wholeNumber = (most: number, unit: string) =>
     ),
   );
 const providerSchema = v.union(
-  [
-    v.picklist([...providers.keys()]),
-    v.custom<Provider>((value) => typeof value === "object" && value !== null && "scheme" in value),
-  ],
+  [v.picklist([...providers.keys()]), v.custom<Provider>(isProviderRow)],
   `unknown provider; known are ${[...providers.keys()].join(", ")}, or a row of your own`,
 );
 const sourceSchema = v.strictObject(
@@ -178,13 +175,17 @@ function resolveSource(
   }
   const provider = typeof source.provider === "string" ? providers.get(source.provider) : source.provider;
   if (!provider) return undefined;
-  const unsound = messageProblem(provider.scheme);
-  if (unsound) problems.push(`${at}.provider: ${unsound}`);
+  const unsound = typeof source.provider === "string" ? [] : providerProblems(source.provider);
+  if (unsound.length > 0) {
+    problems.push(...unsound.map((problem) => `${at}.${problem}`));
+    return undefined;
+  }
 
   const secrets: string[] = [];
   const keys: Uint8Array[] = [];
   const add = (secret: Secret, setting: string, optional: boolean) => {
-    const value = typeof secret === "string" ? secret : env[secret.env];
+    const value =
+      typeof secret === "string" ? secret : Object.hasOwn(env, secret.env) ? env[secret.env] : undefined;
     const called = typeof secret === "string" ? setting : secret.env;
     if (optional && (value === undefined || value === "")) return;
     const problem =

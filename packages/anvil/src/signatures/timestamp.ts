@@ -12,5 +12,6 @@ export function checkTimestamp(rule: Timestamp, text: string, nowMs: number): Re
   const ageS = Math.floor(nowMs / 1000) - Math.floor(Number(text) / perSecond);
   if (ageS > rule.toleranceS) return refuse("timestamp_too_old");
   if (ageS < -rule.toleranceS) return refuse("timestamp_in_future");
-  return undefined;
+  // A tolerance that is no number compares as false with everything; that must not let everything in.
+  return Math.abs(ageS) <= rule.toleranceS ? undefined : refuse("timestamp_too_old");
 }

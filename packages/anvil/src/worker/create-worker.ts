@@ -1,4 +1,5 @@
 import { Worker as BullWorker, type Job, type JobJson } from "bullmq";
+import { AnvilError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { DEFAULT_RETRY_SCHEDULE, retryScheduleProblem } from "../contract/retry-schedule.ts";
 import { bury } from "../queue/bury.ts";
@@ -12,7 +13,10 @@ import { startSweeper } from "./sweeper.ts";
 import { type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from "./worker-options.ts";
 
 export type Worker = {
-  /** Connects and takes jobs. Resolves once it does; as long as Redis can't be reached it keeps trying. */
+  /**
+   * Connects and takes jobs. Resolves once it does; as long as Redis can't be reached it keeps trying.
+   * @throws what Redis refuses it with; {AnvilError} `closed` after `close()`
+   */
   start(): Promise<void>;
   /**
    * Takes no more jobs, lets the running ones finish for up to `drainMs`, gives the rest back, disconnects.
@@ -41,6 +45,7 @@ export function createWorker(handler: Handler | HandlerMap, options: WorkerOptio
   let closing: Promise<void> | undefined;
 
   async function start(): Promise<void> {
+    if (closing) throw new AnvilError("closed", "This worker was closed; create another one");
     const client = patientClient(address, "anvil-worker");
     logConnection(client, describeAddress(address), log);
     const running = runningJobs(settings.lockMs, (jobId) =>
@@ -81,7 +86,10 @@ export function createWorker(handler: Handler | HandlerMap, options: WorkerOptio
     try {
       await Promise.race([worker.waitUntilReady(), givenUp]);
     } catch (error) {
-      if (!closing) throw error;
+      if (closing) return;
+      // Refused for good, as by an ACL: a process that only waits would look like one that works.
+      await stop();
+      throw error;
     }
     if (closing) return;
     stopSweeper = startSweeper(client, settings, settings.sweepMs, log);
@@ -139,11 +147,38 @@ function bullOptions(settings: ResolvedWorkerOptions) {
   };
 }
 
+type Processed = ReturnType<BullWorker["processJob"]>;
+
 /**
- * BullMQ parses a job's data before anything of ours sees it, and a job that it can't parse would stall for
+ * BullMQ's worker, with two of its assumptions taken out.
+ *
+ * It parses a job's data before anything of ours sees it, and a job that it can't parse would stall for
  * ever. Here it arrives as null, which is no envelope, so it ends as a dead letter; the stored bytes stay.
  */
 class EnvelopeWorker extends BullWorker {
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  /**
+   * A job that lost its lock may come back to this very process while its earlier run still goes on. BullMQ keeps
+   * locks by job id, so the end of the earlier run would stop the renewal of the later one's lock, which would then
+   * stall too, and so on until it is a dead letter. So the earlier one ends first; its result counts no more.
+   */
+  override async processJob(job: Job, token: string, fetchNext?: () => boolean): Processed {
+    const jobId = job.id as string;
+    const earlier = this.#underWay.get(jobId);
+    if (earlier) {
+      this.emit("lockRenewalFailed", [jobId]);
+      await earlier.catch(() => {});
+    }
+    const run = super.processJob(job, token, fetchNext);
+    this.#underWay.set(jobId, run);
+    try {
+      return await run;
+    } finally {
+      if (this.#underWay.get(jobId) === run) this.#underWay.delete(jobId);
+    }
+  }
+
   protected override createJob(json: JobJson, jobId: string): Job {
     try {
       return super.createJob(json, jobId);

@@ -16,6 +16,15 @@ const BULLMQ_RATE_LIMIT = Worker.RateLimitError().message;
  * `bury` tells the reason.
  */
 export function toFailure(thrown: unknown): Error {
+  try {
+    return describeFailure(thrown);
+  } catch {
+    // An error whose own fields throw. It must not keep the failure from being counted.
+    return new Error("the handler threw something that can't be read");
+  }
+}
+
+function describeFailure(thrown: unknown): Error {
   const error = thrown instanceof Error ? thrown : new Error(asText(() => thrown));
   const message = cut(
     asText(() => error.message || error.name),

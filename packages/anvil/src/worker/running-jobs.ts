@@ -1,8 +1,8 @@
 /** Why a handler's signal aborted. */
-export type AbortReason = "draining" | "lock_lost";
+type AbortReason = "draining" | "lock_lost";
 
 /** One handler under way. */
-export type RunningJob = {
+type RunningJob = {
   readonly signal: AbortSignal;
   /** Set once the signal has aborted. */
   aborted(): AbortReason | undefined;
@@ -38,7 +38,10 @@ export function runningJobs(lockMs: number, onLost: (jobId: string) => void): Ru
     if (entry.reason === "lock_lost") return;
     entry.reason = reason;
     entry.controller.abort(new DOMException(`The handler must stop: ${reason}`, "AbortError"));
-    if (reason === "lock_lost") onLost(jobId);
+    if (reason !== "lock_lost") return;
+    onLost(jobId);
+    // Whoever has the lock has the job. A handler that doesn't hear the signal must not hold its place here.
+    entry.giveUp();
   };
   const watch = setInterval(
     () => {

@@ -61,16 +61,20 @@ describe("resolveWorkerOptions", () => {
         queue: "a:b",
       }),
     ).toEqual([
-      "concurrency: a whole number from 1, not 0",
-      "drainMs: a whole number from 0, not -1",
-      "lockMs: a whole number from 100, not 99",
-      "stallCheckMs: a whole number from 50, not 49",
-      "maxStalls: a whole number from 0, not 0.5",
-      "sweepMs: a whole number from 50, not Infinity",
-      "keepCompleted.count: a whole number from 0, not -1",
-      "keepCompleted.ageMs: a whole number from 1000, not 999",
+      "concurrency: a whole number from 1 to 10000, not 0",
+      "drainMs: a whole number from 0 to 86400000, not -1",
+      "lockMs: a whole number from 100 to 86400000, not 99",
+      "stallCheckMs: a whole number from 50 to 86400000, not 49",
+      "maxStalls: a whole number from 0 to 1000, not 0.5",
+      "sweepMs: a whole number from 50 to 86400000, not Infinity",
+      "keepCompleted.count: a whole number from 0 to 1000000, not -1",
+      "keepCompleted.ageMs: a whole number from 1000 to 31536000000, not 999",
       expect.stringContaining('queue "a:b"'),
     ]);
+  });
+
+  it("refuses what a timer would take for no time at all", () => {
+    expect(problems({ sweepMs: 2 ** 31, drainMs: 2 ** 31, stallCheckMs: 2 ** 31 })).toHaveLength(3);
   });
 
   it.each([NaN, "10", null, -Infinity, 2 ** 53])("refuses %s for a number", (value) => {

@@ -58,19 +58,20 @@ export function resolveWorkerOptions(options: WorkerOptions): ResolvedWorkerOpti
     log: options.log ?? consoleLog,
   };
   const problems: string[] = [];
-  const check = (name: string, value: number, least: number) => {
-    if (!Number.isSafeInteger(value) || value < least) {
-      problems.push(`${name}: a whole number from ${least}, not ${String(value)}`);
+  // Timers take no more than 2^31 − 1 milliseconds, and fire at once for what is more.
+  const check = (name: string, value: number, least: number, most = DAY_MS) => {
+    if (!Number.isSafeInteger(value) || value < least || value > most) {
+      problems.push(`${name}: a whole number from ${least} to ${most}, not ${String(value)}`);
     }
   };
-  check("concurrency", resolved.concurrency, 1);
+  check("concurrency", resolved.concurrency, 1, 10_000);
   check("drainMs", resolved.drainMs, 0);
   check("lockMs", resolved.lockMs, 100);
   check("stallCheckMs", resolved.stallCheckMs, 50);
-  check("maxStalls", resolved.maxStalls, 0);
+  check("maxStalls", resolved.maxStalls, 0, 1_000);
   check("sweepMs", resolved.sweepMs, 50);
-  check("keepCompleted.count", resolved.keepCompleted.count, 0);
-  check("keepCompleted.ageMs", resolved.keepCompleted.ageMs, 1_000);
+  check("keepCompleted.count", resolved.keepCompleted.count, 0, 1_000_000);
+  check("keepCompleted.ageMs", resolved.keepCompleted.ageMs, 1_000, 365 * DAY_MS);
   const nameProblem = queueNameProblem(resolved.prefix, resolved.queue);
   if (nameProblem) problems.push(nameProblem);
   if (problems.length > 0) throw new ConfigError(problems);

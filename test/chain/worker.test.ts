@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { startRedis, waitUntil } from "anvil-testkit";
 import { Redis } from "ioredis";
 import { describe, expect, it } from "vitest";
@@ -259,6 +260,8 @@ describe("a worker that loses its lock", () => {
     const aborted = gate();
     const finish = gate();
     let runs = 0;
+    const warnings: string[] = [];
+    const warn = (_: object, message: string) => warnings.push(message);
     await chain.work(
       async (_, { signal }) => {
         runs += 1;
@@ -267,7 +270,7 @@ describe("a worker that loses its lock", () => {
         await finish.opened;
         throw new Error("too late to matter");
       },
-      { lockMs: 400, stallCheckMs: 60_000 },
+      { lockMs: 400, stallCheckMs: 60_000, log: { info() {}, warn, error: warn } },
     );
     const { jobId } = await chain.deliver("{}");
     await inState(chain, jobId, "active");
@@ -280,6 +283,11 @@ describe("a worker that loses its lock", () => {
     await inState(chain, next.jobId, "completed");
     expect(await chain.redis.hgetall(chain.key(jobId))).toEqual(before);
     expect(await chain.state(jobId)).toBe("active");
+    // It didn't even try: BullMQ's refusal would be a warning more.
+    expect(warnings.filter((message) => message !== "worker error")).toEqual([
+      "lost the lock of a running job; another worker runs it too",
+    ]);
+    expect(warnings.filter((message) => message === "worker error")).toHaveLength(1);
   });
 });
 
@@ -293,14 +301,14 @@ describe("a job that comes back to the worker that still runs it", () => {
       async () => {
         runs += 1;
         if (runs === 1) first.open();
-        // Doesn't hear the signal, and outlasts lock and stall check together.
-        await new Promise((resolve) => setTimeout(resolve, 3_000));
+        // Doesn't hear the signal; the second run goes on after the end of the first, for longer than a lock.
+        await delay(runs === 1 ? 1_500 : 3_000);
       },
       {
         redis: redis.url,
         prefix: chain.prefix,
-        lockMs: 700,
-        stallCheckMs: 300,
+        lockMs: 1_000,
+        stallCheckMs: 60,
         maxStalls: 3,
         log: silentLog,
       },
@@ -308,7 +316,7 @@ describe("a job that comes back to the worker that still runs it", () => {
     await worker.start();
     const { jobId } = await chain.deliver("{}");
     await first.opened;
-    // Long enough for the lock to end; Redis goes on as if nothing had been.
+    // The stall check finds this before the next renewal does.
     await chain.redis.del(`${chain.key(jobId)}:lock`);
     await waitUntil(async () => ["completed", "dead"].includes(await chain.state(jobId)), {
       what: "the job has ended",

@@ -31,6 +31,7 @@ const arrows: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   ],
   ingress: ["ingress/", "signatures/", "queue/", "contract/", "hono", /^node:/],
   replay: ["replay/", "queue/", "contract/", /^node:/],
+  node: ["node/", /^node:/, "@hono/node-server"],
   worker: ["worker/", "queue/", "contract/", /^bullmq$/, /^node:/],
 };
 

@@ -65,7 +65,8 @@ const entries: Record<string, readonly string[]> = {
     "signDelivery",
     "verifyDelivery",
   ],
-  "webhook-anvil/config": ["defineConfig", "env", "redisUrlFrom"],
+  "webhook-anvil/config": ["consoleLog", "defineConfig", "env", "redisUrlFrom"],
+  "webhook-anvil/node": ["listen"],
 };
 
 /** A program that imports one entry, and every file that it would load. */

@@ -1,11 +1,12 @@
 import { createServer } from "webhook-anvil/ingress";
+import { type Listening, listen } from "webhook-anvil/node";
 import { resolveConfig } from "webhook-anvil/signatures";
 import type { Context } from "../context.ts";
 import { createLogger } from "../logger.ts";
 import { tableLines } from "../output/table.ts";
 import { sourcePath } from "../sending/source-path.ts";
 import { fingerprint } from "../serving/fingerprint.ts";
-import { type Listening, listen, listenFailure } from "../serving/listen.ts";
+import { listenFailure } from "../serving/listen-failure.ts";
 import { loadConfig } from "../settings/config-file.ts";
 import { durationSetting, port } from "../settings/numbers.ts";
 import { type PlaceOptions, placeIn } from "../settings/queue-place.ts";
@@ -33,6 +34,8 @@ export async function ingress(context: Context, options: IngressOptions): Promis
     throw listenFailure(error, address);
   });
 
+  // Before it is announced: whoever waits for that line may ask it to stop right after.
+  const stopping = untilAskedToStop((message) => stderr.line(`anvil: ${message}`));
   const sources = [...resolved.sources.values()].map(({ name, provider, secrets }) => ({
     source: name,
     url: server.url + sourcePath(name),
@@ -42,7 +45,7 @@ export async function ingress(context: Context, options: IngressOptions): Promis
   if (stdout.interactive) announce(context, server, sources);
   else log.info({ sources, queue, prefix }, `listening on http://${server.boundTo}`);
 
-  const signal = await untilAskedToStop((message) => stderr.line(`anvil: ${message}`));
+  const signal = await stopping;
   log.info({ signal }, "stopping: finishing the requests under way");
   await server.close(drainMs);
   await app.close();

@@ -1,9 +1,10 @@
 import type { Log, RetrySchedule } from "webhook-anvil";
 import { env as fromEnvironment } from "webhook-anvil/config";
 import { createServer } from "webhook-anvil/ingress";
+import { listen } from "webhook-anvil/node";
 import { type Connection, createConnection, deadlineIn } from "webhook-anvil/queue";
 import { createWorker } from "webhook-anvil/worker";
-import { listen, listenFailure } from "../serving/listen.ts";
+import { listenFailure } from "../serving/listen-failure.ts";
 import type { Place } from "../settings/queue-place.ts";
 import { removeQueue } from "./demo-queue.ts";
 import { type Runs, watchRuns } from "./runs.ts";

@@ -1,6 +1,5 @@
 import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
-import { Failure } from "../failure.ts";
 
 export type Listening = {
   readonly port: number;
@@ -29,7 +28,11 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** @throws {NodeJS.ErrnoException} EADDRINUSE and its like; `listenFailure` puts them into words */
+/**
+ * Serves an app on Node, with the time limits that a receiver of webhooks wants: Node's own would let a sender hold a
+ * socket for five minutes.
+ * @throws {NodeJS.ErrnoException} EADDRINUSE and its like
+ */
 export async function listen(
   app: { fetch(request: Request): Response | Promise<Response> },
   { host, port }: ListenOptions,
@@ -49,21 +52,6 @@ export async function listen(
     url: `http://${bracketed(reachable(host))}:${address.port}`,
     close: (limitMs) => close(server, limitMs),
   };
-}
-
-/** What a person is told when the port can't be had. */
-export function listenFailure(error: NodeJS.ErrnoException, { host, port }: ListenOptions): Error {
-  if (error.code === "EADDRINUSE") {
-    return new Failure(
-      `port ${port} of ${host} is taken; set PORT to another one, or to 0 for any that is free`,
-    );
-  }
-  if (error.code === "EACCES")
-    return new Failure(`port ${port} needs more rights; set PORT to one above 1023`);
-  if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND") {
-    return new Failure(`HOST is "${host}", which is no address of this machine; 0.0.0.0 takes all of them`);
-  }
-  return error;
 }
 
 async function close(server: Server, limitMs: number): Promise<void> {

@@ -88,6 +88,7 @@ export function createProgram(context: Context, ended: (exitCode: number) => voi
     .summary("run a dead letter again")
     .description("Puts one dead letter back into the queue, with its full retry schedule.")
     .argument("<id>", "the job's id, as in the 202")
+    .option("--function <name>", "have the deployed replay function do it (AWS_REGION, AWS_PROFILE)")
     .option("--json", "for programs")
     .action(run(async () => (await import("./commands/replay.ts")).replay));
   atQueue(program.command("stats"))

@@ -1,19 +1,29 @@
 import { type Replayed, replayDeadLetter } from "webhook-anvil/replay";
-import type { Context } from "../context.ts";
+import type { Context, Environment } from "../context.ts";
+import { UsageError } from "../failure.ts";
 import { DEADLINE_MS, noLog } from "../redis-session.ts";
 import { checkJobId } from "../settings/job-id.ts";
 import { type PlaceOptions, queuePlace } from "../settings/queue-place.ts";
 import { redisUrl } from "../settings/redis-url.ts";
 
-export type ReplayOptions = PlaceOptions & { readonly json?: boolean };
+export type ReplayOptions = PlaceOptions & {
+  readonly json?: boolean;
+  /** The deployed replay function that does it, in place of a connection to Redis from here. */
+  readonly function?: string;
+};
 
 /** Puts one dead letter back into the queue. */
 export async function replay(context: Context, id: string, options: ReplayOptions): Promise<number> {
   const { env, stdout, stderr } = context;
   const jobId = checkJobId(id);
   const { queue, prefix } = await queuePlace(options, context);
-  const redis = redisUrl(env);
-  const result = await replayDeadLetter(jobId, { redis, queue, prefix, deadlineMs: DEADLINE_MS, log: noLog });
+  const result =
+    options.function === undefined
+      ? await replayDeadLetter(jobId, {
+          redis: redisUrl(env),
+          ...{ queue, prefix, deadlineMs: DEADLINE_MS, log: noLog },
+        })
+      : await byFunction(options.function, jobId, options, env);
   if (options.json) stdout.json(result);
   else if (result.replayed) {
     stdout.line(
@@ -22,6 +32,21 @@ export async function replay(context: Context, id: string, options: ReplayOption
   }
   if (!result.replayed) stderr.line(`anvil: not replayed: ${REASONS[result.reason](jobId, queue)}`);
   return result.replayed ? 0 : 1;
+}
+
+async function byFunction(
+  name: string,
+  jobId: string,
+  { queue, prefix }: PlaceOptions,
+  env: Environment,
+): Promise<Replayed> {
+  if (queue !== undefined || prefix !== undefined) {
+    throw new UsageError(
+      "--function replays in the queue that it was deployed with; leave out --queue and --prefix",
+    );
+  }
+  const { replayByFunction } = await import("../invoking/replay-function.ts");
+  return replayByFunction(name, jobId, env);
 }
 
 type Reason = Extract<Replayed, { replayed: false }>["reason"];

@@ -5,10 +5,12 @@ import { DEFAULT_RETRY_SCHEDULE, retryScheduleProblem } from "../contract/retry-
 import { bury } from "../queue/bury.ts";
 import { patientClient, type RedisClient } from "../queue/redis-clients.ts";
 import { describeAddress, redisAddress } from "../queue/redis-target.ts";
+import { readStep, storeStep } from "../queue/steps.ts";
 import { retryDelay } from "./failure.ts";
 import { type Handler, type HandlerMap, handlerFinder } from "./handlers.ts";
 import { jobProcessor } from "./process-job.ts";
 import { type RunningJobs, runningJobs } from "./running-jobs.ts";
+import type { StepStore } from "./steps.ts";
 import { startSweeper } from "./sweeper.ts";
 import { type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from "./worker-options.ts";
 
@@ -54,8 +56,12 @@ export function createWorker(handler: Handler | HandlerMap, options: WorkerOptio
         "lost the lock of a running job; another worker runs it too",
       ),
     );
+    const stepsOf = (jobId: string, token: string): StepStore => ({
+      read: (name) => readStep(client, settings, jobId, name),
+      store: (name, result) => storeStep(client, settings, jobId, token, { name, result }),
+    });
     const buried = new Set<Promise<void>>();
-    const worker = new EnvelopeWorker(settings.queue, jobProcessor(findHandler, running, log), {
+    const worker = new EnvelopeWorker(settings.queue, jobProcessor(findHandler, running, stepsOf, log), {
       ...bullOptions(settings),
       connection: client as never,
     });

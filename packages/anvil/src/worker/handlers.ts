@@ -1,5 +1,6 @@
 import { AnvilError, ConfigError } from "../contract/errors.ts";
 import type { WebhookEvent } from "./event.ts";
+import type { Step } from "./steps.ts";
 
 export type HandlerContext = {
   /** 1 for the first run, 2 for the first retry, … */
@@ -14,6 +15,8 @@ export type HandlerContext = {
    * such as a payment API's Idempotency-Key header.
    */
   readonly idempotencyKey: string;
+  /** Runs a part of the handler once for the event, and gives later runs its stored result. */
+  readonly step: Step;
 };
 
 /** Resolve: done. Throw: retried by the schedule. Throw `Unrecoverable` or `RetryAfter` to steer that. */

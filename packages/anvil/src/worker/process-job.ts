@@ -5,6 +5,7 @@ import { toEvent } from "./event.ts";
 import { toFailure } from "./failure.ts";
 import type { FindHandler } from "./handlers.ts";
 import type { RunningJobs } from "./running-jobs.ts";
+import { type StepStore, stepRunner } from "./steps.ts";
 
 /**
  * One attempt at a job: read the envelope, find the handler, run it.
@@ -15,6 +16,7 @@ import type { RunningJobs } from "./running-jobs.ts";
 export function jobProcessor(
   findHandler: FindHandler,
   running: RunningJobs,
+  stepsOf: (jobId: string, token: string) => StepStore,
   log: Log,
 ): (job: Job, token?: string) => Promise<void> {
   return async (job, token = "") => {
@@ -26,7 +28,9 @@ export function jobProcessor(
         settle(async () => {
           const envelope = readEnvelope(job.data);
           const event = toEvent(jobId, envelope);
-          await findHandler(event)(event, { attempt, signal: current.signal, idempotencyKey: envelope.key });
+          const { signal } = current;
+          const step = stepRunner(stepsOf(jobId, token), signal, current.lose);
+          await findHandler(event)(event, { attempt, signal, idempotencyKey: envelope.key, step });
         }),
         current.givenUp.then(() => "given up" as const),
       ]);

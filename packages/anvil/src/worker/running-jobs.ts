@@ -8,6 +8,8 @@ type RunningJob = {
   aborted(): AbortReason | undefined;
   /** Resolves when the job must be given back, whether its handler is done or not. */
   readonly givenUp: Promise<void>;
+  /** The lock of this very run is found to be gone. */
+  readonly lose: () => void;
   done(): void;
 };
 
@@ -70,6 +72,7 @@ export function runningJobs(lockMs: number, onLost: (jobId: string) => void): Ru
         signal: entry.controller.signal,
         aborted: () => entry.reason,
         givenUp,
+        lose: () => abort(jobId, entry, "lock_lost"),
         done() {
           if (entries.get(jobId) === entry) entries.delete(jobId);
         },

@@ -37,6 +37,10 @@ export function redisAdvice(message: string): string {
   if (/ENOTFOUND|EAI_AGAIN/.test(message)) return "no such host; check REDIS_URL";
   if (/NOPERM/.test(message)) return "give the user of REDIS_URL the rights for this command";
   if (/refused the command: OOM/.test(message)) return "Redis is full; raise its maxmemory";
+  if (/slots cache/.test(message)) return "is it a cluster? If not, leave ?cluster=true out of REDIS_URL";
+  if (/\(TLS\)/.test(message) && /TIMEDOUT|EPROTO|SSL|wrong version/i.test(message)) {
+    return "does it speak TLS? If not, write redis:// in REDIS_URL";
+  }
   if (/LOADING/.test(message)) return "Redis is reading its data; try again in a moment";
   return "start it, or name another with REDIS_URL";
 }

@@ -85,9 +85,9 @@ export function createProgram(context: Context, ended: (exitCode: number) => voi
     .option("--json", "for programs")
     .action(run(async () => (await import("./commands/dead-show.ts")).deadShow));
   atQueue(program.command("replay"))
-    .summary("run a dead letter again")
-    .description("Puts one dead letter back into the queue, with its full retry schedule.")
-    .argument("<id>", "the job's id, as in the 202")
+    .summary("run dead letters again")
+    .description("Puts dead letters back into the queue, with their full retry schedule.")
+    .argument("<id...>", "the job's id, as in the 202; several, too")
     .option("--function <name>", "have the deployed replay function do it (AWS_REGION, AWS_PROFILE)")
     .option("--json", "for programs")
     .action(run(async () => (await import("./commands/replay.ts")).replay));

@@ -74,7 +74,9 @@ export function createConnection(options: ConnectionOptions): Connection {
     where,
     async run(deadline, commands) {
       const late = () =>
-        unavailable(`gave no answer in time${lastError ? ` (${lastError.message})` : ""}`, lastError);
+        lastError
+          ? unavailable(`can't be reached: ${lastError.message}`, lastError)
+          : unavailable("gave no answer in time");
       for (;;) {
         if (closed) throw unavailable("was closed");
         await ready(deadline, late);

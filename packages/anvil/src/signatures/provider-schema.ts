@@ -62,7 +62,8 @@ export function providerProblems(candidate: unknown): string[] {
     const path = v.getDotPath(issue);
     // Never valibot's own message, which repeats the value: a secret may stand in the wrong place.
     const expected = issue.message.startsWith("Invalid") ? `expected ${issue.expected}` : issue.message;
-    const what = issue.received === "undefined" ? "is missing" : expected;
+    const unknown = issue.type === "strict_object" && issue.expected === "never";
+    const what = unknown ? "unknown setting" : issue.received === "undefined" ? "is missing" : expected;
     return `provider${path ? `.${path}` : ""}: ${what}`;
   });
 }

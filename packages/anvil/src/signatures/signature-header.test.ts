@@ -107,7 +107,7 @@ describe("the work for a hostile header is bounded", () => {
     expect(stripeSender.verify({ "stripe-signature": stripe(count) }, body)).toEqual(refusal);
     const headers = { ...standardWebhooksSender.sign(body), "webhook-signature": versions(count) };
     expect(standardWebhooksSender.verify(headers, body)).toEqual(refusal);
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it("a header of 8192 characters is read, a longer one is not", () => {

@@ -461,7 +461,7 @@ describe("a provider of one's own", () => {
     ["an empty identity", { ...row, identity: [] }, "provider.identity: name at least one field"],
     ["a field of nothing", { ...row, identity: [{}] }, "provider.identity.0: a field is"],
     ["no headers to keep", { ...row, keepHeaders: undefined }, "provider.keepHeaders: is missing"],
-    ["a misspelt part", { ...row, identitty: [] }, "provider.identitty: expected never"],
+    ["a misspelt part", { ...row, identitty: [] }, "provider.identitty: unknown setting"],
   ])("refuses to start with %s", (_, provider, problem) => {
     expect(problems(withRow(provider))).toContainEqual(expect.stringContaining(`sources.own.${problem}`));
   });

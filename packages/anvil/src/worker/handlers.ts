@@ -68,12 +68,21 @@ function mapProblems(handlers: unknown): string[] {
   }
   const problems: string[] = [];
   for (const [source, entry] of Object.entries(handlers)) {
+    if (source !== "*" && !/^[a-z0-9][a-z0-9_-]*$/i.test(source)) {
+      problems.push(
+        `handlers["${source}"]: is no source's name; a map is { source: { type: handler } }, ` +
+          'as in { stripe: { "invoice.paid": … } }',
+      );
+    }
     if (typeof entry === "function") continue;
     if (typeof entry !== "object" || entry === null) {
       problems.push(`handlers.${source}: a function, or an object of functions by type`);
       continue;
     }
     for (const [type, handler] of Object.entries(entry)) {
+      if (type.includes("*") && !/^(?:[^*]+\.)?\*$/.test(type)) {
+        problems.push(`handlers.${source}["${type}"]: would match nothing; write a type, "prefix.*" or "*"`);
+      }
       if (typeof handler !== "function") problems.push(`handlers.${source}["${type}"]: is no function`);
     }
   }

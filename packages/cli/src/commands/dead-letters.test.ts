@@ -125,6 +125,31 @@ test("send → worker → dead list → dead show → replay → handled, all by
   }
 });
 
+test("replay takes several ids, and says of each what became of it", async () => {
+  const place = { redis: sharedRedisUrl(), prefix: uniquePrefix() };
+  const env = { REDIS_URL: place.redis };
+  const key = (queue: string, part: string) => `${place.prefix}:${queue}:${part}`;
+  const ids = [await storeEvent(place, { n: 1 }), await storeEvent(place, { n: 2 })];
+  await ask(place.redis, async (client) => {
+    for (const jobId of ids) {
+      await client.lrem(key("webhooks", "wait"), 0, jobId);
+      await client.hset(key("webhooks", jobId), { finishedOn: 1, failedReason: "boom", atm: 1 });
+      await client.zadd(key("webhooks", "failed"), 1, jobId);
+      await bury(client, place, jobId);
+    }
+  });
+  const unknown = `wh_${"0".repeat(32)}`;
+  const done = await runHere(["replay", ...ids, unknown, "--json", "--prefix", place.prefix], { env });
+  expect(done.code).toBe(1);
+  expect(JSON.parse(done.stdout)).toEqual({
+    results: [
+      ...ids.map((jobId) => ({ replayed: true, jobId })),
+      { replayed: false, jobId: unknown, reason: "not_found" },
+    ],
+  });
+  expect(done.stderr.trim().split("\n")).toHaveLength(1);
+});
+
 test("an id that isn't dead: where its job is", async () => {
   const place = { redis: sharedRedisUrl(), prefix: uniquePrefix() };
   const env = { REDIS_URL: place.redis };

@@ -1,5 +1,6 @@
 import { createServer } from "webhook-anvil/ingress";
 import { type Listening, listen } from "webhook-anvil/node";
+import { describeAddress, redisAddress } from "webhook-anvil/queue";
 import { resolveConfig } from "webhook-anvil/signatures";
 import type { Context } from "../context.ts";
 import { createLogger } from "../logger.ts";
@@ -25,7 +26,7 @@ export async function ingress(context: Context, options: IngressOptions): Promis
   });
   const address = { host: env.HOST || "0.0.0.0", port: port(env) };
   const redis = redisUrl(env);
-  const { config } = await loadConfig(context);
+  const { config, file } = await loadConfig(context);
   const { queue, prefix } = placeIn(config, options, context);
   const resolved = resolveConfig({ ...config, queue, prefix }, env);
   const log = await createLogger(stdout);
@@ -42,13 +43,20 @@ export async function ingress(context: Context, options: IngressOptions): Promis
     provider: provider.name,
     secrets: secrets.map(fingerprint),
   }));
-  if (stdout.interactive) announce(context, server, sources);
-  else log.info({ sources, queue, prefix }, `listening on http://${server.boundTo}`);
+  const about = {
+    configuration: file ?? "none: the default source alone",
+    redis: describeAddress(redisAddress(redis)),
+  };
+  if (stdout.interactive) announce(context, server, sources, about);
+  else log.info({ sources, queue, prefix, ...about }, `listening on http://${server.boundTo}`);
+  // Asks Redis once, so that the log says now that it is away, and not at the first delivery.
+  void app.request("/readyz");
 
   const signal = await stopping;
   log.info({ signal }, "stopping: finishing the requests under way");
   await server.close(drainMs);
   await app.close();
+  log.info({}, "stopped");
   return 0;
 }
 
@@ -60,7 +68,12 @@ type ServedSource = {
   readonly secrets: readonly string[];
 };
 
-function announce({ stdout }: Context, server: Listening, sources: readonly ServedSource[]): void {
+function announce(
+  { stdout }: Context,
+  server: Listening,
+  sources: readonly ServedSource[],
+  { configuration, redis }: { readonly configuration: string; readonly redis: string },
+): void {
   stdout.line(`Listening on http://${server.boundTo} (Ctrl-C stops)`);
   const rows = sources.map(({ source, url, provider, secrets }) => [
     `  ${source}`,
@@ -69,4 +82,5 @@ function announce({ stdout }: Context, server: Listening, sources: readonly Serv
     `secret ${secrets.join(", ")}`,
   ]);
   for (const line of tableLines([{}, {}, {}, {}], rows)) stdout.line(line);
+  stdout.line(`  Redis at ${redis}; configuration: ${configuration}`);
 }

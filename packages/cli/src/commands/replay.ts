@@ -12,26 +12,30 @@ export type ReplayOptions = PlaceOptions & {
   readonly function?: string;
 };
 
-/** Puts one dead letter back into the queue. */
-export async function replay(context: Context, id: string, options: ReplayOptions): Promise<number> {
+/** Puts dead letters back into the queue, one after the other. @returns 1 when one of them was not replayed */
+export async function replay(context: Context, ids: string[], options: ReplayOptions): Promise<number> {
   const { env, stdout, stderr } = context;
-  const jobId = checkJobId(id);
+  const jobIds = ids.map(checkJobId);
   const { queue, prefix } = await queuePlace(options, context);
-  const result =
-    options.function === undefined
-      ? await replayDeadLetter(jobId, {
-          redis: redisUrl(env),
-          ...{ queue, prefix, deadlineMs: DEADLINE_MS, log: noLog },
-        })
-      : await byFunction(options.function, jobId, options, env);
-  if (options.json) stdout.json(result);
-  else if (result.replayed) {
-    stdout.line(
-      `Replayed: ${jobId} is back in queue ${queue} under the same id, with its full retry schedule.`,
-    );
+  const results: Replayed[] = [];
+  for (const jobId of jobIds) {
+    const result =
+      options.function === undefined
+        ? await replayDeadLetter(jobId, {
+            redis: redisUrl(env),
+            ...{ queue, prefix, deadlineMs: DEADLINE_MS, log: noLog },
+          })
+        : await byFunction(options.function, jobId, options, env);
+    results.push(result);
+    if (!result.replayed) stderr.line(`anvil: not replayed: ${REASONS[result.reason](jobId, queue)}`);
+    else if (!options.json) {
+      stdout.line(
+        `Replayed: ${jobId} is back in queue ${queue} under the same id, with its full retry schedule.`,
+      );
+    }
   }
-  if (!result.replayed) stderr.line(`anvil: not replayed: ${REASONS[result.reason](jobId, queue)}`);
-  return result.replayed ? 0 : 1;
+  if (options.json) stdout.json(results.length === 1 ? results[0] : { results });
+  return results.every(({ replayed }) => replayed) ? 0 : 1;
 }
 
 async function byFunction(

@@ -47,7 +47,7 @@ function pickSource({ config, file }: LoadedConfig, name: string, env: Environme
   if (!Object.hasOwn(sources, name)) {
     const known = Object.keys(sources).join(", ") || "none";
     throw new UsageError(
-      `there is no source "${name}"; ${file ?? "without a configuration file"} has ${known}`,
+      `there is no source "${name}"; ${file ?? "no anvil.config.ts is in this folder, which leaves"} ${file ? "has " : ""}${known}`,
     );
   }
   // Of this source alone: the secrets of the others need not be here.

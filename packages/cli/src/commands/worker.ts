@@ -47,6 +47,7 @@ export async function worker(context: Context, options: WorkerOptions): Promise<
   const signal = await Promise.race([stop, failed]);
   log.info({ signal, drainMs }, "stopping: letting the running handlers finish");
   await running.close();
+  log.info({}, "stopped");
   dontWaitForHandlers();
   return 0;
 }

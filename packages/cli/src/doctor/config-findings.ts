@@ -8,6 +8,8 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 /** Short enough to be guessed, by somebody with one signed delivery and a computer. */
 const SHORT_SECRET = 16;
 
+const NO_FILE = "no anvil.config.ts in this folder, so there is the default source alone";
+
 /** Whether the configuration loads and every secret in it is there; source by source, so that one hides no other. */
 export async function configFindings(
   load: () => Promise<LoadedConfig>,
@@ -26,7 +28,7 @@ export async function configFindings(
     ];
   }
   const { config, file } = loaded;
-  const name = file ?? "no file, so the default source alone";
+  const name = file ?? "without a configuration file";
   const sources = Object.entries((config.sources ?? {}) as Record<string, SourceConfig>);
   const whole = problemsOf({ ...config, sources: config.sources ?? {} }, env);
   const bySource = sources.map(([source, settings]) => {
@@ -37,7 +39,11 @@ export async function configFindings(
   const ofFile = whole.filter((problem) => !told.has(problem));
   return [
     ...(ofFile.length === 0
-      ? [ok("config", `${name}: ${sources.map(([source]) => source).join(", ")}`)]
+      ? [
+          file === undefined
+            ? warn("config", NO_FILE, "Run it where anvil.config.ts is, or name the file with ANVIL_CONFIG")
+            : ok("config", `${name}: ${sources.map(([source]) => source).join(", ")}`),
+        ]
       : ofFile.map((problem) =>
           fail("config", `${name}: ${problem}`, "Correct it; the ingress refuses to start"),
         )),

@@ -1,7 +1,9 @@
-import { redisUrlFrom } from "webhook-anvil/config";
 import { createServer } from "webhook-anvil/ingress";
 import config from "../anvil.config.ts";
+import { functionEnvironment } from "./environment.ts";
 import { type FunctionUrlHandler, functionUrlHandler } from "./function-url.ts";
+import { lambdaLog } from "./lambda-log.ts";
+import { redisSettings } from "./redis-settings.ts";
 
 let ingress: FunctionUrlHandler | undefined;
 
@@ -9,11 +11,15 @@ let ingress: FunctionUrlHandler | undefined;
  * The ingress behind a function URL. Composed at the first event and kept as long as the sandbox lives, its
  * connection to Redis included.
  *
- * Environment: REDIS_URL, and what anvil.config.ts names: WEBHOOK_SECRET for the default source.
+ * Environment, or SST links: what anvil.config.ts names, WEBHOOK_SECRET for the default source; and REDIS_URL, or
+ * UPSTASH_REDIS_REST_URL with UPSTASH_REDIS_REST_TOKEN, which come first.
  */
 export const handler: FunctionUrlHandler = (event, context) => {
-  ingress ??= functionUrlHandler(
-    createServer({ ...config, env: process.env, redis: redisUrlFrom(process.env) }),
-  );
+  ingress ??= functionUrlHandler(createIngress());
   return ingress(event, context);
 };
+
+function createIngress() {
+  const env = functionEnvironment(config, process.env);
+  return createServer({ ...config, env, log: lambdaLog, ...redisSettings(env) });
+}

@@ -1,6 +1,7 @@
 import { redisUrlFrom } from "webhook-anvil/config";
 import { type Replayed, replayDeadLetter } from "webhook-anvil/replay";
 import config from "../anvil.config.ts";
+import { functionEnvironment } from "./environment.ts";
 
 /** `{"jobId":"wh_…"}`, or `{"jobIds":["wh_…", …]}` for several. */
 export type ReplayEvent = { readonly jobId?: unknown; readonly jobIds?: unknown };
@@ -17,7 +18,7 @@ const MAX_IDS = 1_000;
  */
 export async function handler(event: ReplayEvent): Promise<ReplayResult> {
   const options = {
-    redis: redisUrlFrom(process.env),
+    redis: redisUrlFrom(functionEnvironment(config, process.env)),
     ...(config.queue === undefined ? {} : { queue: config.queue }),
     ...(config.prefix === undefined ? {} : { prefix: config.prefix }),
   };

@@ -1,4 +1,4 @@
-import { Worker as BullWorker, type Job, type JobJson } from "bullmq";
+import type { Job } from "bullmq";
 import { AnvilError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { DEFAULT_RETRY_SCHEDULE, retryScheduleProblem } from "../contract/retry-schedule.ts";
@@ -6,10 +6,12 @@ import { bury } from "../queue/bury.ts";
 import { patientClient, type RedisClient } from "../queue/redis-clients.ts";
 import { describeAddress, redisAddress } from "../queue/redis-target.ts";
 import { readStep, storeStep } from "../queue/steps.ts";
+import { drain, FAREWELL_MS, settledWithin } from "./drain.ts";
+import { EnvelopeWorker } from "./envelope-worker.ts";
 import { retryDelay } from "./failure.ts";
 import { type Handler, type HandlerMap, handlerFinder } from "./handlers.ts";
 import { jobProcessor } from "./process-job.ts";
-import { type RunningJobs, runningJobs } from "./running-jobs.ts";
+import { runningJobs } from "./running-jobs.ts";
 import type { StepStore } from "./steps.ts";
 import { startSweeper } from "./sweeper.ts";
 import { type ResolvedWorkerOptions, resolveWorkerOptions, type WorkerOptions } from "./worker-options.ts";
@@ -26,11 +28,6 @@ export type Worker = {
    */
   close(): Promise<void>;
 };
-
-/** For handlers that don't hear the signal, between it and being given up. */
-const MAX_GRACE_MS = 1_000;
-/** For the last commands to Redis after everything has been given back. */
-const FAREWELL_MS = 2_000;
 
 /**
  * Runs handlers on the events in the queue: retries by the schedule that each job carries, buries what fails
@@ -84,7 +81,7 @@ export function createWorker(handler: Handler | HandlerMap, options: WorkerOptio
     });
     stop = async () => {
       await drain(worker, running, settings.drainMs, log);
-      await within(FAREWELL_MS, Promise.all([stopSweeper(), ...buried]));
+      await settledWithin(FAREWELL_MS, Promise.all([stopSweeper(), ...buried]));
       running.close();
       client.disconnect();
       giveUp();
@@ -153,47 +150,6 @@ function bullOptions(settings: ResolvedWorkerOptions) {
   };
 }
 
-type Processed = ReturnType<BullWorker["processJob"]>;
-
-/**
- * BullMQ's worker, with two of its assumptions taken out.
- *
- * It parses a job's data before anything of ours sees it, and a job that it can't parse would stall for
- * ever. Here it arrives as null, which is no envelope, so it ends as a dead letter; the stored bytes stay.
- */
-class EnvelopeWorker extends BullWorker {
-  readonly #underWay = new Map<string, Promise<unknown>>();
-
-  /**
-   * A job that lost its lock may come back to this very process while its earlier run still goes on. BullMQ keeps
-   * locks by job id, so the end of the earlier run would stop the renewal of the later one's lock, which would then
-   * stall too, and so on until it is a dead letter. So the earlier one ends first; its result counts no more.
-   */
-  override async processJob(job: Job, token: string, fetchNext?: () => boolean): Processed {
-    const jobId = job.id as string;
-    const earlier = this.#underWay.get(jobId);
-    if (earlier) {
-      this.emit("lockRenewalFailed", [jobId]);
-      await earlier.catch(() => {});
-    }
-    const run = super.processJob(job, token, fetchNext);
-    this.#underWay.set(jobId, run);
-    try {
-      return await run;
-    } finally {
-      if (this.#underWay.get(jobId) === run) this.#underWay.delete(jobId);
-    }
-  }
-
-  protected override createJob(json: JobJson, jobId: string): Job {
-    try {
-      return super.createJob(json, jobId);
-    } catch {
-      return super.createJob({ ...json, data: "null" }, jobId);
-    }
-  }
-}
-
 /** `finishedOn` tells a job that failed for good; counting attempts would miss stalls and Unrecoverable. */
 function buryIfFinal(
   client: RedisClient,
@@ -215,28 +171,6 @@ function buryIfFinal(
     );
   pending.add(burying);
   void burying.finally(() => pending.delete(burying));
-}
-
-async function drain(worker: BullWorker, running: RunningJobs, drainMs: number, log: Log): Promise<void> {
-  const graceMs = Math.min(MAX_GRACE_MS, drainMs / 5);
-  const timer = setTimeout(() => running.stop(graceMs), drainMs - graceMs);
-  const closed = worker.close().catch((error: Error) => log.warn({ reason: error.message }, "closing"));
-  const inTime = await within(drainMs + FAREWELL_MS, closed);
-  clearTimeout(timer);
-  if (!inTime) log.error({}, "Redis gave no answer while stopping; jobs under way will stall and run again");
-}
-
-/** @returns whether `work` settled within `ms` */
-async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([work.then(() => true as const), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function logConnection(client: RedisClient, redis: string, log: Log): void {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { spawnNode, type TestProcess } from "./process.ts";
+import { spawnNode } from "./process.ts";
 import { waitUntil } from "./wait-until.ts";
+import type { TestProcess } from "./watched-process.ts";
 
 const entry = "packages/testkit/src/fixtures/talker.ts";
 

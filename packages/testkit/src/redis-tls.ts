@@ -14,6 +14,8 @@ export interface TestRedisTls {
   /** `rediss://127.0.0.1:<port>`; the certificate is for 127.0.0.1 and localhost. */
   readonly url: string;
   readonly port: number;
+  /** The same server without TLS. */
+  readonly plainUrl: string;
   /** The self-signed CA, as PEM: `new Redis(url, { tls: { ca } })`. */
   readonly ca: string;
   stop(): Promise<void>;
@@ -42,6 +44,7 @@ export async function startRedisTls(): Promise<TestRedisTls> {
     return {
       url: `rediss://127.0.0.1:${port}`,
       port,
+      plainUrl: redis.url,
       ca: await readFile(join(dir, "ca.crt"), "utf8"),
       async stop() {
         await redis.stop();

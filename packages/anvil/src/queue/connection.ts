@@ -32,7 +32,7 @@ export type ConnectionOptions = {
 export function createConnection(options: ConnectionOptions): Connection {
   const address = redisAddress(options.redis ?? DEFAULT_REDIS_URL);
   const where = describeAddress(address);
-  const client = promptClient(address, Math.max(50, Math.floor(options.deadlineMs / 2)), options.name);
+  const client = promptClient(address, options.deadlineMs, options.name);
   const waiting = new Set<() => void>();
   let lastError: Error | undefined;
   let closed = false;

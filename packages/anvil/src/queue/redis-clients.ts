@@ -7,10 +7,13 @@ export type RedisClient = Redis | Cluster;
 /**
  * A client for whoever has to answer inside a deadline (ingress, CLI, replay). It never queues a command
  * while there is no connection and never repeats one by itself; a socket that owes an answer and stays silent
- * for `silenceMs` is closed. Nothing is sent beside what is asked: no ready check (LOADING is an answer too)
- * and protocol 2, so the first command on a new connection takes one round trip.
+ * for half of the deadline is closed, so that there is time for another. Connecting may take all of it: from far
+ * away TLS alone is two round trips. Nothing is asked beside password and name, which go together: no ready check
+ * (LOADING is an answer too) and protocol 2. So the first command on a new connection takes one round trip more
+ * than the next one.
  */
-export function promptClient(address: RedisAddress, silenceMs: number, name: string): RedisClient {
+export function promptClient(address: RedisAddress, deadlineMs: number, name: string): RedisClient {
+  const silenceMs = Math.max(50, Math.floor(deadlineMs / 2));
   return connect(
     address,
     {
@@ -20,7 +23,7 @@ export function promptClient(address: RedisAddress, silenceMs: number, name: str
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      connectTimeout: silenceMs,
+      connectTimeout: deadlineMs,
       socketTimeout: silenceMs,
       retryStrategy: (times) => Math.min(25 * 2 ** (times - 1), 400),
     },

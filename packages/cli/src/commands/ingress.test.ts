@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { sharedRedisUrl, startRedis, uniquePrefix, waitUntil } from "anvil-testkit";
+import { sharedRedisUrl, startRedis, startRestFront, uniquePrefix, waitUntil } from "anvil-testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { providers, signDelivery } from "webhook-anvil/signatures";
 import { type AnvilProcess, startAnvil } from "../fixtures/anvil-process.ts";
@@ -68,6 +68,27 @@ test("Redis isn't there at the start: 503 at first, 202 by itself once it is", a
   await waitUntil(async () => (await deliver(url)) === 202, { what: "the ingress answers 202" });
   ingress.signal("SIGINT");
   expect(await ingress.exited).toEqual({ code: 0, signal: null });
+});
+
+test("stores over Upstash's REST where its variables are set, and prints no token", async () => {
+  const front = await startRestFront(sharedRedisUrl());
+  const ingress = startIngress({
+    REDIS_URL: "redis://127.0.0.1:1",
+    ANVIL_PREFIX: uniquePrefix(),
+    UPSTASH_REDIS_REST_URL: front.url,
+    UPSTASH_REDIS_REST_TOKEN: front.token,
+  });
+  expect(await deliver(await urlOf(ingress))).toBe(202);
+  ingress.signal("SIGTERM");
+  expect(await ingress.exited).toEqual({ code: 0, signal: null });
+  expect(ingress.stdout()).toContain("(REST)");
+  expect(ingress.stdout() + ingress.stderr()).not.toContain(front.token);
+});
+
+test("names both of Upstash's variables when one is missing", async () => {
+  const ingress = startIngress({ UPSTASH_REDIS_REST_URL: "https://made-up.upstash.example" });
+  expect((await ingress.exited).code).toBe(1);
+  expect(ingress.stderr()).toContain("UPSTASH_REDIS_REST_TOKEN");
 });
 
 test("asked to stop, it takes no more connections and answers the request under way", async () => {

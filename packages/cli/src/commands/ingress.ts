@@ -1,17 +1,16 @@
 import { createServer } from "webhook-anvil/ingress";
 import { type Listening, listen } from "webhook-anvil/node";
-import { describeAddress, redisAddress } from "webhook-anvil/queue";
 import { resolveConfig } from "webhook-anvil/signatures";
 import type { Context } from "../context.ts";
 import { createLogger } from "../logger.ts";
 import { tableLines } from "../output/table.ts";
 import { sourcePath } from "../sending/source-path.ts";
+import { eventStoreSettings } from "../serving/event-store-settings.ts";
 import { fingerprint } from "../serving/fingerprint.ts";
 import { listenFailure } from "../serving/listen-failure.ts";
 import { loadConfig } from "../settings/config-file.ts";
 import { durationSetting, port } from "../settings/numbers.ts";
 import { type PlaceOptions, placeIn } from "../settings/queue-place.ts";
-import { redisUrl } from "../settings/redis-url.ts";
 import { untilAskedToStop } from "../shutdown.ts";
 
 export type IngressOptions = PlaceOptions & { readonly drain?: string };
@@ -25,12 +24,12 @@ export async function ingress(context: Context, options: IngressOptions): Promis
     fallbackMs: 10_000,
   });
   const address = { host: env.HOST || "0.0.0.0", port: port(env) };
-  const redis = redisUrl(env);
+  const store = eventStoreSettings(env);
   const { config, file } = await loadConfig(context);
   const { queue, prefix } = placeIn(config, options, context);
   const resolved = resolveConfig({ ...config, queue, prefix }, env);
   const log = await createLogger(stdout);
-  const app = createServer({ ...config, queue, prefix, redis, env, log });
+  const app = createServer({ ...config, queue, prefix, ...store.options, env, log });
   const server = await listen(app, address).catch((error) => {
     throw listenFailure(error, address);
   });
@@ -45,7 +44,7 @@ export async function ingress(context: Context, options: IngressOptions): Promis
   }));
   const about = {
     configuration: file ?? "none: the default source alone",
-    redis: describeAddress(redisAddress(redis)),
+    redis: store.where,
   };
   if (stdout.interactive) announce(context, server, sources, about);
   else log.info({ sources, queue, prefix, ...about }, `listening on http://${server.boundTo}`);

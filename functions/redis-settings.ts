@@ -1,4 +1,4 @@
-import { type Environment, redisUrlFrom } from "webhook-anvil/config";
+import { type Environment, redisUrlFrom, upstashFrom } from "webhook-anvil/config";
 import type { ServerOptions } from "webhook-anvil/ingress";
 
 /**
@@ -7,6 +7,6 @@ import type { ServerOptions } from "webhook-anvil/ingress";
  * @throws {ConfigError} when neither is set
  */
 export function redisSettings(env: Environment): Pick<ServerOptions, "redis" | "upstash"> {
-  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = env;
-  return url || token ? { upstash: { url: url ?? "", token: token ?? "" } } : { redis: redisUrlFrom(env) };
+  const upstash = upstashFrom(env);
+  return upstash ? { upstash } : { redis: redisUrlFrom(env) };
 }

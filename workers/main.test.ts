@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { createServer as createTcpServer } from "node:net";
+import { freePort } from "anvil-bootstrap/free-port";
 import { spawnNode, startRedis } from "anvil-testkit";
 import { expect, it } from "vitest";
 import { silentLog } from "webhook-anvil";
@@ -33,11 +33,3 @@ it("says in one line what is missing, and exits 1", async () => {
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain("REDIS_URL is not set");
 });
-
-async function freePort(): Promise<number> {
-  const probe = createTcpServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}

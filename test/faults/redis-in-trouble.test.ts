@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { createServer as createTcpServer } from "node:net";
+import { freePort } from "anvil-bootstrap/free-port";
 import { startRedis, type TestRedis, waitUntil } from "anvil-testkit";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it } from "vitest";
@@ -186,7 +186,7 @@ describe("Redis in trouble", () => {
     const redis = await startRedis();
     const app = ingress(redis.url);
     expect(await deliver(app)).toMatchObject({ status: 202 });
-    const nobody = await unusedPort();
+    const nobody = await freePort();
     await command(redis, "REPLICAOF", "127.0.0.1", String(nobody));
     expect(await deliver(app)).toMatchObject(notStored);
     await expectRed(app);
@@ -266,11 +266,3 @@ describe("Redis in trouble", () => {
     expect(clients.match(/name=anvil-ingress/g)).toHaveLength(1);
   });
 });
-
-async function unusedPort(): Promise<number> {
-  const probe = createTcpServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}

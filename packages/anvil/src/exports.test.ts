@@ -40,6 +40,7 @@ const entries: Record<string, readonly string[]> = {
   "webhook-anvil/queue": [
     "DEFAULT_PREFIX",
     "DEFAULT_QUEUE",
+    "DEFAULT_REDIS_URL",
     "bury",
     "createConnection",
     "deadlineIn",
@@ -65,7 +66,7 @@ const entries: Record<string, readonly string[]> = {
     "signDelivery",
     "verifyDelivery",
   ],
-  "webhook-anvil/config": ["consoleLog", "defineConfig", "env", "redisUrlFrom"],
+  "webhook-anvil/config": ["consoleLog", "defineConfig", "env", "redisUrlFrom", "silentLog", "upstashFrom"],
   "webhook-anvil/node": ["listen"],
 };
 

@@ -1,13 +1,10 @@
-import type { Log } from "webhook-anvil";
+import { silentLog } from "webhook-anvil/config";
 import { type Connection, createConnection, deadlineIn, type RedisClient } from "webhook-anvil/queue";
 import type { Environment } from "./context.ts";
 import { redisUrl } from "./settings/redis-url.ts";
 
 /** A person waits: long enough for a Redis on the other side of the world, short enough to stay in front of. */
 export const DEADLINE_MS = 3_000;
-
-/** What fails is told once, by the error that ends the command. */
-export const noLog: Log = { info() {}, warn() {}, error() {} };
 
 export type RedisSession = {
   readonly connection: Connection;
@@ -21,7 +18,8 @@ export async function withRedis<T>(env: Environment, work: (redis: RedisSession)
     redis: redisUrl(env),
     name: "anvil-cli",
     deadlineMs: DEADLINE_MS,
-    log: noLog,
+    // What fails is told once, by the error that ends the command.
+    log: silentLog,
   });
   try {
     return await work({

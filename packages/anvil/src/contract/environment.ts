@@ -4,6 +4,15 @@ import { ConfigError } from "./errors.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
+ * UPSTASH_REDIS_REST_URL with UPSTASH_REDIS_REST_TOKEN, for an ingress, where they come before REDIS_URL. One of the
+ * two alone counts as both: what is missing is then empty, and refused by name.
+ */
+export function upstashFrom(env: Environment): { readonly url: string; readonly token: string } | undefined {
+  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = env;
+  return url || token ? { url: url ?? "", token: token ?? "" } : undefined;
+}
+
+/**
  * REDIS_URL, for entries that have no Redis of their own to fall back to.
  * @throws {ConfigError} when it isn't set
  */

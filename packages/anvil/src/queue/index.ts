@@ -19,6 +19,7 @@ export {
 export type { QueuePlace } from "./queue-place.ts";
 export type { RedisClient } from "./redis-clients.ts";
 export {
+  DEFAULT_REDIS_URL,
   describeAddress,
   type RedisAddress,
   type RedisTarget,

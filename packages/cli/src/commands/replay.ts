@@ -1,7 +1,8 @@
+import { silentLog } from "webhook-anvil/config";
 import { type Replayed, replayDeadLetter } from "webhook-anvil/replay";
 import type { Context, Environment } from "../context.ts";
 import { UsageError } from "../failure.ts";
-import { DEADLINE_MS, noLog } from "../redis-session.ts";
+import { DEADLINE_MS } from "../redis-session.ts";
 import { checkJobId } from "../settings/job-id.ts";
 import { type PlaceOptions, queuePlace } from "../settings/queue-place.ts";
 import { redisUrl } from "../settings/redis-url.ts";
@@ -23,7 +24,7 @@ export async function replay(context: Context, ids: string[], options: ReplayOpt
       options.function === undefined
         ? await replayDeadLetter(jobId, {
             redis: redisUrl(env),
-            ...{ queue, prefix, deadlineMs: DEADLINE_MS, log: noLog },
+            ...{ queue, prefix, deadlineMs: DEADLINE_MS, log: silentLog },
           })
         : await byFunction(options.function, jobId, options, env);
     results.push(result);

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { silentLog } from "webhook-anvil/config";
 import { deadlineIn, formatDuration, showDead } from "webhook-anvil/queue";
 import { replayDeadLetter } from "webhook-anvil/replay";
 import { providers, signDelivery } from "webhook-anvil/signatures";
 import { Failure } from "../failure.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { noLog } from "../redis-session.ts";
 import { type Answer, post } from "../sending/post.ts";
 import { storedKeys } from "./demo-queue.ts";
 import type { Stage } from "./stage.ts";
@@ -82,7 +82,7 @@ export async function tellStory(stage: Stage, out: Terminal, signal: AbortSignal
     connection: stage.connection,
     queue,
     prefix,
-    log: noLog,
+    log: silentLog,
   });
   if (!replayed.replayed) throw unexpected(`the replay said ${replayed.reason}`);
   const again = await runs.next(payment.jobId, signal);

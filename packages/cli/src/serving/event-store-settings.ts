@@ -1,3 +1,4 @@
+import { upstashFrom } from "webhook-anvil/config";
 import type { ServerOptions } from "webhook-anvil/ingress";
 import { describeAddress, redisAddress } from "webhook-anvil/queue";
 import type { Environment } from "../context.ts";
@@ -14,10 +15,10 @@ export type EventStoreSettings = {
  * first, or REDIS_URL. Everything else of the command line speaks to the same database by REDIS_URL.
  */
 export function eventStoreSettings(env: Environment): EventStoreSettings {
-  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = env;
-  if (url || token) {
-    const host = url && URL.canParse(url) ? new URL(url).host : "unreadable";
-    return { options: { upstash: { url: url ?? "", token: token ?? "" } }, where: `${host} (REST)` };
+  const upstash = upstashFrom(env);
+  if (upstash) {
+    const host = URL.canParse(upstash.url) ? new URL(upstash.url).host : "unreadable";
+    return { options: { upstash }, where: `${host} (REST)` };
   }
   const redis = redisUrl(env);
   return { options: { redis }, where: describeAddress(redisAddress(redis)) };

@@ -1,21 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { importsOf, type SourceFile, violations } from "./rules.ts";
-
-const root = new URL("../../", import.meta.url);
-
-/** Every file that is ours: nothing installed, built, hidden, or left behind by a run. */
-function repository(folder = ""): SourceFile[] {
-  return readdirSync(new URL(folder, root), { withFileTypes: true }).flatMap((entry) => {
-    if (entry.name.startsWith(".") || ["node_modules", "dist", "coverage"].includes(entry.name)) return [];
-    const path = `${folder}${entry.name}`;
-    if (entry.isDirectory()) return repository(`${path}/`);
-    return [
-      { path, text: /\.(ts|tsx|js|mjs|cjs)$/.test(path) ? readFileSync(new URL(path, root), "utf8") : "" },
-    ];
-  });
-}
+import { repository, root } from "./repository.ts";
+import { importsOf, violations } from "./rules.ts";
 
 describe("the repository", () => {
   const files = repository();

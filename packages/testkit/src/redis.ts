@@ -21,6 +21,8 @@ export interface StartRedisOptions {
   appendonly?: boolean;
   /** Further settings, as on the server's command line: `["--maxmemory", "2mb"]`. */
   args?: readonly string[];
+  /** The server's program, where it has to be a certain one. The one that every test uses by default. */
+  server?: string;
 }
 
 export interface TestRedis {
@@ -42,7 +44,12 @@ export interface TestRedis {
 /** A Redis of this test's own, to be broken at will. It is stopped when the test that started it ends. */
 export async function startRedis(options: StartRedisOptions = {}): Promise<TestRedis> {
   const folder = await temporaryFolder("redis");
-  const settings = { dir: folder.path, appendonly: options.appendonly ?? false, args: options.args ?? [] };
+  const settings = {
+    dir: folder.path,
+    appendonly: options.appendonly ?? false,
+    args: options.args ?? [],
+    ...(options.server ? { server: options.server } : {}),
+  };
   let server: RedisServer;
   try {
     server = await startRedisServer(settings);

@@ -34,6 +34,6 @@ export default $config({
     const { createInfrastructure } = await import("./packages/deploy/src/infrastructure.ts");
     const settings = readSettings(process.env, $app.stage);
     checkSecrets(settings, config, process.env);
-    return createInfrastructure(settings, config);
+    return createInfrastructure(settings, config, process.env);
   },
 });

@@ -27,6 +27,13 @@ describe("a function's environment", () => {
     });
   });
 
+  it("has the encryption keys, which the configuration names beside the sources", async () => {
+    vi.doMock("sst/resource", () => ({ Resource: { EventKey: { value: "linked" } } }));
+    const { functionEnvironment } = await import("./environment.ts");
+    const encryption = { key: env("EVENT_KEY"), previousKeys: [env("OLD_KEY")] };
+    expect(functionEnvironment({ ...config, encryption }, {})).toEqual({ EVENT_KEY: "linked" });
+  });
+
   it("has REDIS_URL from our own Redis, its password percent-encoded, over TLS", async () => {
     const links = {
       Redis: { host: "redis.example.com", port: 6379, username: "default", password: "a&#/@:b" },

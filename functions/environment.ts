@@ -1,17 +1,20 @@
-import { linkName, REDIS_LINK, redisSecrets, sourceSecrets } from "anvil-deploy/link-names";
+import {
+  type ConfigWithSecrets,
+  configSecrets,
+  linkName,
+  REDIS_LINK,
+  redisSecrets,
+} from "anvil-deploy/link-names";
 import { Resource } from "sst/resource";
-import type { AnvilConfig, Environment } from "webhook-anvil/config";
+import type { Environment } from "webhook-anvil/config";
 
 /**
  * The environment, and what sst.config.ts linked to this function under the names that the environment would have:
  * WEBHOOK_SECRET from the secret WebhookSecret, REDIS_URL from the Redis or the secret RedisUrl. A variable that is
  * set wins, so that a function runs anywhere else from plain variables.
  */
-export function functionEnvironment(
-  config: Pick<AnvilConfig<unknown>, "sources">,
-  env: Environment,
-): Environment {
-  const variables = [...sourceSecrets(config).map(({ variable }) => variable), ...Object.keys(redisSecrets)];
+export function functionEnvironment(config: ConfigWithSecrets, env: Environment): Environment {
+  const variables = [...configSecrets(config).map(({ variable }) => variable), ...Object.keys(redisSecrets)];
   const linked: Record<string, string> = {};
   const redis = link(REDIS_LINK);
   if (redis) linked.REDIS_URL = redisUrl(redis);

@@ -30,7 +30,7 @@ function signed(body: string) {
 }
 
 describe("the ingress function", () => {
-  it("stores a signed delivery before it answers, over one connection", async () => {
+  it("H-29 and H-30: stores a signed delivery before it answers, over one connection", async () => {
     const redis = await startRedis();
     const lambda = spawnNode({
       entry: "test/processes/invoke-ingress.ts",

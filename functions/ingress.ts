@@ -1,4 +1,5 @@
 import { createServer } from "webhook-anvil/ingress";
+import { resolveConfig, servedSources } from "webhook-anvil/signatures";
 import config from "../anvil.config.ts";
 import { functionEnvironment } from "./environment.ts";
 import { type FunctionUrlHandler, functionUrlHandler } from "./function-url.ts";
@@ -21,5 +22,7 @@ export const handler: FunctionUrlHandler = (event, context) => {
 
 function createIngress() {
   const env = functionEnvironment(config, process.env);
-  return createServer({ ...config, env, log: lambdaLog, ...redisSettings(env) });
+  const app = createServer({ ...config, env, log: lambdaLog, ...redisSettings(env) });
+  lambdaLog.info({ sources: servedSources(resolveConfig(config, env)) }, "started");
+  return app;
 }

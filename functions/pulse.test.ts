@@ -60,7 +60,7 @@ describe("pulse", () => {
     expect(metrics?.OldestWaitingSeconds).toBeLessThan(150);
   });
 
-  it("fails when Redis isn't there, and publishes nothing", async () => {
+  it("H-56 fails in time when Redis isn't there, says so, and publishes nothing", async () => {
     vi.stubEnv("REDIS_URL", "redis://127.0.0.1:1");
     const soon = { getRemainingTimeInMillis: () => 5_300 };
     await expect(handler({}, soon)).rejects.toThrow("Redis at 127.0.0.1:1");

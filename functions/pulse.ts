@@ -10,6 +10,7 @@ import {
   createConnection,
   DEFAULT_QUEUE,
   deadlineIn,
+  logReplay,
   type QueueStats,
   queueStats,
   sweep,
@@ -41,7 +42,9 @@ export async function handler(_event: unknown, context: PulseContext): Promise<v
   });
   try {
     const deadline = deadlineIn(deadlineMs);
-    const swept = await connection.run(deadline, (client) => sweep(client, config));
+    const swept = await connection.run(deadline, (client) =>
+      sweep(client, config, (jobId, record) => logReplay(lambdaLog, jobId, record)),
+    );
     if (swept.buried + swept.retried > 0) lambdaLog.info(swept, "swept what a worker left behind");
     const stats = await connection.run(deadline, (client) => queueStats(client, config, Date.now()));
     const dimensions = { Stage: env[STAGE_VARIABLE] ?? "none", Queue: config.queue ?? DEFAULT_QUEUE };

@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   vi.stubEnv("REDIS_URL", server.url);
-  vi.spyOn(console, "log").mockImplementation(() => {});
+  vi.spyOn(console, "info").mockImplementation(() => {});
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -39,6 +39,30 @@ describe("the replay function", () => {
     const jobId = await deadLetter();
     expect(await handler({ jobId })).toEqual({ replayed: true, jobId });
     expect(await handler({ jobId })).toEqual({ replayed: false, jobId, reason: "not_dead" });
+  });
+
+  it("keeps who asked for it and why with the job, and says so in one line of the log", async () => {
+    const [first, second] = [await deadLetter(), await deadLetter()];
+    await handler({ jobId: first, by: "jane\n", reason: `the bank is back ${"x".repeat(1_000)}` });
+    await handler({ jobIds: [second] });
+    const logged = vi.mocked(console.info).mock.calls.map(([line]) => line);
+    expect(logged).toMatchObject([
+      { audit: "replay", jobId: first, by: "jane", reason: expect.stringMatching(/^the bank is back x+$/) },
+      { audit: "replay", jobId: second, by: "lambda" },
+    ]);
+    const kept = async (jobId: string) =>
+      JSON.parse((await redis.hget(`{anvil}:webhooks:${jobId}`, "failures")) as string);
+    expect((await kept(first))[0].replayed).toEqual({
+      ...{ at: expect.any(Number), by: "jane", reason: logged[0].reason },
+    });
+    expect(logged[0].reason).toHaveLength(200);
+    expect((await kept(second))[0].replayed.by).toBe("lambda");
+  });
+
+  it.each([{ by: 5 }, { reason: ["x"] }])("refuses %j, and replays nothing", async (asked) => {
+    const jobId = await deadLetter();
+    await expect(handler({ jobId, ...asked })).rejects.toThrow("by and reason: texts");
+    expect(await redis.zscore("{anvil}:webhooks.dead:failed", jobId)).not.toBeNull();
   });
 
   it("replays several and says of each what became of it", async () => {

@@ -1,6 +1,7 @@
 import { consoleLog } from "webhook-anvil/config";
 import { createServer } from "webhook-anvil/ingress";
 import { listen } from "webhook-anvil/node";
+import { resolveConfig, servedSources } from "webhook-anvil/signatures";
 import config from "../anvil.config.ts";
 import { redisSettings } from "./redis-settings.ts";
 
@@ -16,6 +17,7 @@ const CLOSE_MS = 20_000;
 
 try {
   const app = createServer({ ...config, env, ...redisSettings(env), log: consoleLog });
+  await app.checkDurability();
   const server = await listen(app, { host: env.HOST || "0.0.0.0", port: port(env.PORT) });
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => {
@@ -26,7 +28,10 @@ try {
         .then(() => process.exit(0));
     });
   }
-  consoleLog.info({ sources: Object.keys(config.sources) }, `listening on http://${server.boundTo}`);
+  const sources = servedSources(resolveConfig(config, env));
+  consoleLog.info({ sources }, `listening on http://${server.boundTo}`);
+  // Asks Redis once, so that the log says now what is wrong with it, and not at the first delivery.
+  void app.request("/readyz");
 } catch (error) {
   consoleLog.error({ reason: (error as Error).message }, "the ingress can't start");
   process.exit(1);

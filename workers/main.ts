@@ -12,6 +12,8 @@ try {
     ...settings.worker,
     ...(config.queue === undefined ? {} : { queue: config.queue }),
     ...(config.prefix === undefined ? {} : { prefix: config.prefix }),
+    ...(config.encryption === undefined ? {} : { encryption: config.encryption }),
+    env: process.env,
     log: consoleLog,
   });
   const closeHealth = await serveHealth(settings.healthPort);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { env } from "webhook-anvil/config";
-import { linkName, redisSecrets, sourceSecrets } from "./link-names.ts";
+import { configSecrets, encryptionSecrets, linkName, redisSecrets } from "./link-names.ts";
 
 const source = (secret: unknown, previousSecret?: unknown) =>
   ({ provider: "hmac", secret, ...(previousSecret === undefined ? {} : { previousSecret }) }) as never;
@@ -21,7 +21,7 @@ describe("the names of SST secrets", () => {
 describe("the secrets of the sources", () => {
   it("are what env() names, each once; only the one before the current may be unset", () => {
     expect(
-      sourceSecrets({
+      configSecrets({
         sources: {
           default: source(env("WEBHOOK_SECRET"), env("WEBHOOK_SECRET_PREVIOUS")),
           stripe: source([env("STRIPE_SECRET"), env("STRIPE_SECRET_EU"), "in the file"]),
@@ -40,7 +40,7 @@ describe("the secrets of the sources", () => {
     [[env("X"), env("A")], env("X")],
     [[env("A"), env("X")], undefined],
   ])("are required when any source requires them", (secret, previous) => {
-    const secrets = sourceSecrets({
+    const secrets = configSecrets({
       sources: { one: source(env("B"), env("X")), two: source(secret, previous) },
     });
     expect(secrets.find(({ variable }) => variable === "X")?.optional).toBe(false);
@@ -56,6 +56,28 @@ describe("the secrets of the sources", () => {
     [["_1"], "_1 can't be an SST secret: begin with a letter"],
   ])("can't have names that clash: %j", (variables, problem) => {
     const sources = Object.fromEntries(variables.map((variable) => [variable, source(env(variable))]));
-    expect(() => sourceSecrets({ sources })).toThrow(`anvil.config.ts: ${problem}`);
+    expect(() => configSecrets({ sources })).toThrow(`anvil.config.ts: ${problem}`);
+  });
+});
+
+describe("the encryption keys", () => {
+  const encryption = { key: env("ANVIL_ENCRYPTION_KEY"), previousKeys: [env("OLD_KEY"), "in the file"] };
+
+  it("are secrets like the sources', the older ones optional", () => {
+    const keys = [
+      { variable: "ANVIL_ENCRYPTION_KEY", link: "AnvilEncryptionKey", optional: false },
+      { variable: "OLD_KEY", link: "OldKey", optional: true },
+    ];
+    expect(encryptionSecrets({ encryption })).toEqual(keys);
+    expect(encryptionSecrets({})).toEqual([]);
+    const sources = { default: source(env("WEBHOOK_SECRET")) };
+    expect(configSecrets({ sources, encryption }).map(({ variable }) => variable)).toEqual([
+      ...["WEBHOOK_SECRET", "ANVIL_ENCRYPTION_KEY", "OLD_KEY"],
+    ]);
+  });
+
+  it("can't have a name that clashes with another secret's", () => {
+    const sources = { default: source(env("OLDKEY")) };
+    expect(() => configSecrets({ sources, encryption })).toThrow("OLD_KEY");
   });
 });

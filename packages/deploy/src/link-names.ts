@@ -1,10 +1,10 @@
-import type { AnvilConfig } from "webhook-anvil/config";
+import type { AnvilConfig, Secret } from "webhook-anvil/config";
 
 /** A variable, and the SST secret that carries it: WEBHOOK_SECRET is set with `sst secret set WebhookSecret …`. */
 export type LinkedSecret = {
   readonly variable: string;
   readonly link: string;
-  /** May be left unset: the secret before the current one, of a source. */
+  /** May be left unset: the secret before the current one, of a source; an older encryption key. */
   readonly optional: boolean;
 };
 
@@ -40,27 +40,30 @@ export function linkName(variable: string): string {
     .join("");
 }
 
+/** The parts of a configuration that name secrets. */
+export type ConfigWithSecrets = Pick<AnvilConfig<unknown>, "sources" | "encryption">;
+
+/** Every `env("NAME")` in the setting `encryption`, each once: what workers need as well. */
+export function encryptionSecrets({ encryption }: Pick<AnvilConfig<unknown>, "encryption">): LinkedSecret[] {
+  return namedIn([
+    [encryption?.key, false],
+    ...(encryption?.previousKeys ?? []).map((key) => [key, true] as const),
+  ]);
+}
+
 /**
- * Every `env("NAME")` in the sources of a configuration, each once.
+ * Every `env("NAME")` in the sources of a configuration and among its encryption keys, each once.
  * @throws {Error} when two of them, or one and a component, would have the same name as SST secrets
  */
-export function sourceSecrets(config: Pick<AnvilConfig<unknown>, "sources">): readonly LinkedSecret[] {
-  const found = new Map<string, LinkedSecret>();
-  for (const { secret, previousSecret } of Object.values(config.sources)) {
-    for (const [value, optional] of [
+export function configSecrets(config: ConfigWithSecrets): readonly LinkedSecret[] {
+  const secrets = namedIn([
+    ...Object.values(config.sources).flatMap(({ secret, previousSecret }) => [
       ...[secret].flat().map((one) => [one, false] as const),
       [previousSecret, true] as const,
-    ]) {
-      if (typeof value !== "object") continue;
-      const known = found.get(value.env);
-      found.set(value.env, {
-        variable: value.env,
-        link: linkName(value.env),
-        optional: optional && (known?.optional ?? true),
-      });
-    }
-  }
-  const secrets = [...found.values()];
+    ]),
+    [config.encryption?.key, false],
+    ...(config.encryption?.previousKeys ?? []).map((key) => [key, true] as const),
+  ]);
   const problems = secrets.flatMap(({ variable, link }, index) => {
     const same = (name: string) => name.toLowerCase() === link.toLowerCase();
     const twin = secrets.slice(0, index).find((other) => same(other.link));
@@ -72,4 +75,22 @@ export function sourceSecrets(config: Pick<AnvilConfig<unknown>, "sources">): re
   });
   if (problems.length > 0) throw new Error(`anvil.config.ts: ${problems.join("; ")}. Rename one.`);
   return secrets;
+}
+
+/** One that is required anywhere is required. */
+function namedIn(
+  listed: readonly (readonly [secret: Secret | undefined, optional: boolean])[],
+): LinkedSecret[] {
+  const found = new Map<string, LinkedSecret>();
+  for (const [value, optional] of listed) {
+    if (typeof value !== "object") continue;
+    const { env: variable } = value;
+    const known = found.get(variable);
+    found.set(variable, {
+      variable,
+      link: linkName(variable),
+      optional: optional && (known?.optional ?? true),
+    });
+  }
+  return [...found.values()];
 }

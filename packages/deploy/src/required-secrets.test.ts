@@ -21,6 +21,13 @@ describe("the secrets that a deployment needs", () => {
     expect(requiredSecrets({ redis }, config)).toEqual(["WebhookSecret", ...more]);
   });
 
+  it("are the encryption key, too, and not the ones before it", () => {
+    const encryption = { key: env("ANVIL_ENCRYPTION_KEY"), previousKeys: [env("OLD_KEY")] };
+    expect(requiredSecrets({ redis: "elasticache" }, { ...config, encryption })).toEqual([
+      ...["WebhookSecret", "AnvilEncryptionKey"],
+    ]);
+  });
+
   it("may be set", () => {
     const secrets = { SST_SECRET_WebhookSecret: "made-up", SST_SECRET_RedisUrl: "rediss://made-up" };
     expect(() => checkSecrets({ redis: "url", stage: "jane" }, config, secrets)).not.toThrow();

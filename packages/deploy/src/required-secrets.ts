@@ -1,5 +1,4 @@
-import type { AnvilConfig } from "webhook-anvil/config";
-import { redisSecrets, sourceSecrets } from "./link-names.ts";
+import { type ConfigWithSecrets, configSecrets, redisSecrets } from "./link-names.ts";
 import type { Settings } from "./settings.ts";
 
 /** What a secret's value has to begin with, where that can be said: none of them may cross the internet in the clear. */
@@ -11,10 +10,10 @@ const beginnings: Readonly<Record<string, string>> = {
 /** The names of the secrets without which a deployment can't do. */
 export function requiredSecrets(
   { redis }: Pick<Settings, "redis">,
-  config: Pick<AnvilConfig<unknown>, "sources">,
+  config: ConfigWithSecrets,
 ): readonly string[] {
   return [
-    ...sourceSecrets(config).flatMap(({ link, optional }) => (optional ? [] : [link])),
+    ...configSecrets(config).flatMap(({ link, optional }) => (optional ? [] : [link])),
     ...(redis === "elasticache" ? [] : [redisSecrets.REDIS_URL]),
     ...(redis === "upstash"
       ? [redisSecrets.UPSTASH_REDIS_REST_URL, redisSecrets.UPSTASH_REDIS_REST_TOKEN]
@@ -30,7 +29,7 @@ export function requiredSecrets(
  */
 export function checkSecrets(
   settings: Pick<Settings, "redis" | "stage">,
-  config: Pick<AnvilConfig<unknown>, "sources">,
+  config: ConfigWithSecrets,
   env: Readonly<Record<string, string | undefined>>,
 ): void {
   const problems = requiredSecrets(settings, config).flatMap((name) => {

@@ -1,4 +1,5 @@
 import type { RedisAccess } from "./redis.ts";
+import type { ContainerSecret } from "./secrets.ts";
 import type { Settings } from "./settings.ts";
 
 type ServiceArgs = ConstructorParameters<typeof sst.aws.Service>[1];
@@ -24,13 +25,19 @@ export function createWorker(
   settings: Settings,
   redis: RedisAccess,
   cluster: sst.aws.Cluster,
+  secrets: readonly ContainerSecret[],
 ): sst.aws.Service {
-  const redisUrl = new aws.ssm.Parameter("RedisUrlParameter", {
-    name: `/${$app.name}/${$app.stage}/redis-url`,
-    description: "REDIS_URL of the workers",
-    type: "SecureString",
-    value: redis.url,
-  });
+  const parameters = [{ variable: "REDIS_URL", link: "RedisUrl", value: redis.url }, ...secrets].map(
+    ({ variable, link, value }) => ({
+      variable,
+      parameter: new aws.ssm.Parameter(`${link}Parameter`, {
+        name: `/${$app.name}/${$app.stage}/${variable.toLowerCase().replaceAll("_", "-")}`,
+        description: `${variable} of the workers`,
+        type: "SecureString",
+        value,
+      }),
+    }),
+  );
   return new sst.aws.Service("Worker", {
     cluster,
     image: { context: ".", dockerfile: "workers/Dockerfile", target: "worker" },
@@ -40,10 +47,15 @@ export function createWorker(
     environment: {
       ANVIL_CONCURRENCY: String(settings.workerConcurrency),
       ANVIL_DRAIN: `${settings.drainSeconds}s`,
-      // Containers read REDIS_URL when they start: another value of it has to start others.
-      ANVIL_REDIS_URL_VERSION: $interpolate`${redisUrl.version}`,
+      // Containers read these when they start: another value has to start others.
+      ...Object.fromEntries(
+        parameters.map(({ variable, parameter }) => [
+          versionVariable(variable),
+          $interpolate`${parameter.version}`,
+        ]),
+      ),
     },
-    ssm: { REDIS_URL: redisUrl.arn },
+    ssm: Object.fromEntries(parameters.map(({ variable, parameter }) => [variable, parameter.arn])),
     health: {
       command: HEALTH_COMMAND,
       startPeriod: "30 seconds",
@@ -78,7 +90,9 @@ export function createWorker(
       },
       taskRole: withoutExecChannels,
       executionRole: (args) => {
-        args.inlinePolicies = [{ name: "redis-url", policy: readOnly(redisUrl.arn) }];
+        args.inlinePolicies = [
+          { name: "redis-url", policy: readOnly(parameters.map(({ parameter }) => parameter.arn)) },
+        ];
       },
     },
   });
@@ -115,8 +129,13 @@ const withoutExecChannels: RoleTransform = (args) => {
   return undefined;
 };
 
-function readOnly(parameterArn: $util.Output<string>): $util.Output<string> {
+/** `ANVIL_REDIS_URL_VERSION` */
+function versionVariable(variable: string): string {
+  return `${variable.startsWith("ANVIL_") ? "" : "ANVIL_"}${variable}_VERSION`;
+}
+
+function readOnly(parameterArns: $util.Output<string>[]): $util.Output<string> {
   return aws.iam.getPolicyDocumentOutput({
-    statements: [{ actions: ["ssm:GetParameters"], resources: [parameterArn] }],
+    statements: [{ actions: ["ssm:GetParameters"], resources: parameterArns }],
   }).json;
 }

@@ -29,11 +29,46 @@ export type SourceConfig<Provider = unknown> = {
    * person; `"replay"` runs it again with its full schedule.
    */
   readonly onDeadRedelivery?: "keep" | "replay";
+  /** What it may send. Default: no limit. */
+  readonly limits?: SourceLimits;
+};
+
+/**
+ * What one source may send, counted in Redis and so over all processes and functions. A delivery that was seen
+ * before costs nothing and is always answered 202.
+ */
+export type SourceLimits = {
+  /** New events for each second, a fraction too; more are answered 429 with Retry-After. Default: no limit. */
+  readonly perSecond?: number;
+  /** How many of these may come at once. Default: `perSecond`, rounded up. */
+  readonly burst?: number;
+  /**
+   * Accepted events that are neither done nor dead; more are answered 503 with Retry-After. An event that was
+   * replayed by hand may stay uncounted. Default: no limit.
+   */
+  readonly waiting?: number;
+};
+
+/** The limits of a source with their defaults filled in; at least one of the two. */
+export type ResolvedLimits = {
+  readonly rate?: { readonly perSecond: number; readonly burst: number };
+  readonly waiting?: number;
 };
 
 export type RetryConfig = {
   /** Delays in milliseconds, one for each retry. Default: 1 s, 5 s, 30 s, 5 min. */
   readonly schedule: RetrySchedule;
+};
+
+/** Encrypts what events hold, for whoever sees Redis or its dumps. Needs the same on ingress and workers. */
+export type EncryptionConfig = {
+  /**
+   * Bodies of new events, and results of steps, are encrypted with it (AES-256-GCM): base64 of 32 random bytes, as
+   * `openssl rand -base64 32` makes them. Leave it out to encrypt no more, and still read what was.
+   */
+  readonly key?: Secret;
+  /** Keys of older events, for as long as some may be left. Those that are unset are passed over. */
+  readonly previousKeys?: readonly Secret[];
 };
 
 /** What anvil.config.ts exports: the sources, in one place, read by functions and workers alike. */
@@ -42,11 +77,22 @@ export type AnvilConfig<Provider = unknown> = {
   readonly sources: Readonly<Record<string, SourceConfig<Provider>>>;
   /** For every source that has none of its own. ANVIL_RETRY_SCHEDULE in the environment replaces it. */
   readonly retry?: RetryConfig;
+  /** Default: none, and bodies lie in Redis as they came. */
+  readonly encryption?: EncryptionConfig;
   /** The queue's name; dead letters lie in `<queue>.dead`. Default: `webhooks`. */
   readonly queue?: string;
   /** In front of every Redis key, in braces (a cluster hash tag). Default: `{anvil}`. */
   readonly prefix?: string;
+  /** What a 202 waits for. Default: `memory`. ANVIL_DURABILITY in the environment replaces it. */
+  readonly durability?: Durability;
 };
+
+/**
+ * What a 202 waits for: that Redis has the event in `memory`, that a `replica` has acknowledged it (WAIT), or that
+ * the server has it on `disk` (WAITAOF: Redis 7.2 or Valkey, with `appendonly yes`). docs/durability.md says what
+ * each can lose.
+ */
+export type Durability = "memory" | "replica" | "disk";
 
 /** 7 days: longer than nearly every provider goes on retrying. */
 export const DEFAULT_DEDUPE_MS: number = 7 * 86_400_000;

@@ -1,3 +1,5 @@
+import type { ReplayRecord } from "./replay-record.ts";
+
 /** Why a job was given up. */
 export type DeadReason =
   /** Every retry of its schedule was used. */
@@ -21,6 +23,9 @@ export type FailureContext = {
   /** How often it had been replayed before this failure. */
   readonly replays: number;
 };
+
+/** A failure before a replay, and who replayed it; failures of before version 0.3 don't say. */
+export type PastFailure = FailureContext & { readonly replayed?: ReplayRecord };
 
 /** The text with which BullMQ 6.7 fails a job that stalled too often (`moveStalledJobsToWait-9.lua`). */
 export const STALLED_MESSAGE = "job stalled more than allowable limit";

@@ -8,7 +8,7 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
 /** Through JSON and back, as the queue stores it. */
 function stored(bytes: Uint8Array): { decoded: Uint8Array; encoding: string; body: string } {
   const kept = JSON.parse(JSON.stringify(encodeBody(bytes))) as Pick<Envelope, "body" | "encoding">;
-  return { decoded: decodeBody(kept), ...kept };
+  return { decoded: decodeBody({ v: 1, source: "default", key: "k", ...kept }), ...kept };
 }
 
 describe("encodeBody and decodeBody", () => {

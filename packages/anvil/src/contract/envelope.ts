@@ -1,4 +1,7 @@
-import { AnvilError } from "./errors.ts";
+import { type Cipher, type SealContext, sealedKeyId, withoutKey } from "./cipher.ts";
+import { unreadable } from "./unreadable.ts";
+
+export { UNREADABLE_MESSAGE } from "./unreadable.ts";
 
 /** What is stored for an event: everything that the handler, the dead letter and the replay need. */
 export type Envelope = {
@@ -15,10 +18,13 @@ export type Envelope = {
   readonly receivedAt: number;
   /** An allow-list of the provider's headers and content-type, names in lower case. Never credentials. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes that the sender signed: as text where they survive that, else as base64. */
+  /** The bytes that the sender signed: as text where they survive that, else as base64; or encrypted. */
   readonly body: string;
-  readonly encoding: "utf8" | "base64";
+  readonly encoding: "utf8" | "base64" | "aes-256-gcm";
 };
+
+/** What a body needs to be read: the fields that it is bound to when it is encrypted. */
+export type StoredBody = Pick<Envelope, "v" | "source" | "key" | "body" | "encoding">;
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -27,7 +33,7 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * is used where decoding and encoding again gives the same bytes. A strict decoder that keeps a BOM
  * guarantees that: it refuses every sequence that it could not reproduce.
  */
-export function encodeBody(bytes: Uint8Array): Pick<Envelope, "body" | "encoding"> {
+export function encodeBody(bytes: Uint8Array): { body: string; encoding: "utf8" | "base64" } {
   try {
     const body = strictUtf8.decode(bytes);
     if (!growsAsJson(body)) return { body, encoding: "utf8" };
@@ -46,9 +52,29 @@ function growsAsJson(text: string): boolean {
   return text.length > LARGE && JSON.stringify(text).length > text.length * 1.5;
 }
 
-/** The signed bytes again, exactly. */
-export function decodeBody(envelope: Pick<Envelope, "body" | "encoding">): Uint8Array {
-  return new Uint8Array(Buffer.from(envelope.body, envelope.encoding));
+/** The same, encrypted. An older reader takes it for damaged: the event becomes a dead letter there, never lost. */
+export function encryptBody(
+  bytes: Uint8Array,
+  of: Omit<StoredBody, "body" | "encoding">,
+  cipher: Cipher,
+): Pick<Envelope, "body" | "encoding"> {
+  return { body: cipher.seal(bytes, bodyContext(of)), encoding: "aes-256-gcm" };
+}
+
+/**
+ * The signed bytes again, exactly.
+ * @param cipher for bodies that are encrypted
+ * @throws {AnvilError} `unreadable_job`: encrypted with a key that isn't here, or changed since
+ */
+export function decodeBody(stored: StoredBody, cipher?: Cipher): Uint8Array {
+  if (stored.encoding !== "aes-256-gcm") return new Uint8Array(Buffer.from(stored.body, stored.encoding));
+  if (!cipher) throw withoutKey(sealedKeyId(stored.body));
+  return new Uint8Array(cipher.open(stored.body, bodyContext(stored)));
+}
+
+/** Bound to its event: a body that is put into another event's envelope can't be opened there. */
+function bodyContext({ v, source, key }: Omit<StoredBody, "body" | "encoding">): SealContext {
+  return ["body", v, source, key];
 }
 
 /**
@@ -76,16 +102,9 @@ export function readEnvelope(data: unknown): Envelope {
     !Array.isArray(headers) &&
     Object.values(headers).every((value) => typeof value === "string") &&
     typeof body === "string" &&
-    (encoding === "utf8" || encoding === "base64");
+    (encoding === "utf8" || encoding === "base64" || encoding === "aes-256-gcm");
   if (!wellFormed) throw unreadable("its envelope lacks a field or has one of another kind");
   return data as Envelope;
-}
-
-/** Starts the message of every unreadable job; `bury` tells the dead letter's reason by it. */
-export const UNREADABLE_MESSAGE = "unreadable job: ";
-
-function unreadable(why: string): AnvilError {
-  return new AnvilError("unreadable_job", `${UNREADABLE_MESSAGE}${why}`);
 }
 
 function describe(version: unknown): string {

@@ -4,6 +4,16 @@ import { ConfigError } from "./errors.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
+ * Whether a text can be a variable's name, and isn't a secret that stands in its place: errors name variables, and
+ * never a secret. Those are known by a provider's beginning, or are as long and as mixed as no name is.
+ */
+export function isVariableName(text: string): boolean {
+  if (!/^[a-z_]\w*$/i.test(text) || /^(whsec|wh[ps]k|[spr]k)_/.test(text)) return false;
+  const random = /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text) && text.length >= 32;
+  return !random && !/^[0-9a-f]{24,}$/i.test(text);
+}
+
+/**
  * UPSTASH_REDIS_REST_URL with UPSTASH_REDIS_REST_TOKEN, for an ingress, where they come before REDIS_URL. One of the
  * two alone counts as both: what is missing is then empty, and refused by name.
  */

@@ -18,6 +18,10 @@ export type AnvilErrorCode =
   | "invalid_config"
   /** Redis didn't confirm the command. What was sent may still land, so send it again: it can't double. */
   | "redis_unavailable"
+  /** The source has sent more new events than its limit lets through. Nothing was stored. */
+  | "rate_limited"
+  /** As many events of the source wait as its limit lets wait. Nothing was stored. */
+  | "queue_full"
   /** The event can't be stored as large as it is: the transport or the plan of the Redis has a limit. */
   | "event_too_large"
   /** A stored job that this version can't read. It becomes a dead letter with reason `unreadable`. */

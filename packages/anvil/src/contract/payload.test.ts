@@ -59,4 +59,29 @@ describe("parsePayload", () => {
   ])("throws a SyntaxError for %j as %j", (body, contentType) => {
     expect(() => parsePayload(utf8(body), contentType)).toThrow(SyntaxError);
   });
+
+  it.each<[string, string | undefined, string]>([
+    ["hello world", undefined, "The body is no JSON"],
+    ['{"card":"4111111111111111",}', undefined, "The body is no JSON; it goes wrong at character 27"],
+    ['{"card":"4111111111111111" x', undefined, "The body is no JSON; it goes wrong at character 27"],
+    ['{"card":"4111', undefined, "The body is no JSON; it goes wrong at character 13"],
+    ["4111111111111111 in JSON at position 4111", undefined, ""],
+    ["x in JSON at position 4111", undefined, "The body is no JSON"],
+    ["", undefined, "The body is no JSON: it is empty"],
+    ["payload=4111x", FORM, 'The field "payload" of the form is no JSON'],
+    ["card=4111&payload=", FORM, 'The field "payload" of the form is no JSON: it is empty'],
+    ["card=4111", FORM, "The body is no JSON"],
+  ])("never quotes %j in what it throws, as JSON.parse does", (body, contentType, message) => {
+    let thrown: unknown;
+    try {
+      parsePayload(utf8(body), contentType);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(SyntaxError);
+    const { message: said, stack, cause } = thrown as SyntaxError;
+    if (message !== "") expect(said.replace(/ \(line.*/, "")).toBe(message);
+    expect(cause).toBeUndefined();
+    expect(`${said}${stack}`).not.toMatch(/4111|hello/);
+  });
 });

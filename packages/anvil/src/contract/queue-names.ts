@@ -17,17 +17,22 @@ export function queueKey(prefix: string, queue: string, part: string): string {
   return `${prefix}:${queue}:${part}`;
 }
 
+/** A URL is one in the wrong place, and may hold a password. */
+function shown(name: string): string {
+  return name.includes("://") ? "(a URL)" : `"${name}"`;
+}
+
 /** Says what is wrong with a queue name or a prefix, or nothing. */
 export function queueNameProblem(prefix: string, queue: string): string | undefined {
   const problems: string[] = [];
   if (!/^[\w.-]{1,100}$/.test(queue)) {
     problems.push(
-      `queue "${queue}": use letters, digits, ".", "_" and "-" (":" would clash with Redis keys)`,
+      `queue ${shown(queue)}: use letters, digits, ".", "_" and "-" (":" would clash with Redis keys)`,
     );
   }
   if (!/^\{[^{}:\s]{1,100}\}$/.test(prefix)) {
     problems.push(
-      `prefix "${prefix}": write it in braces, as in {anvil}, so that both queues share one cluster slot`,
+      `prefix ${shown(prefix)}: write it in braces, as in {anvil}, so that both queues share one cluster slot`,
     );
   }
   return problems.length > 0 ? problems.join("; ") : undefined;

@@ -4,13 +4,15 @@ import { ConfigError } from "../contract/errors.ts";
 import { isJobId } from "../contract/job-id.ts";
 import { consoleLog, type Log } from "../contract/log.ts";
 import { DEFAULT_PREFIX, DEFAULT_QUEUE, queueNameProblem } from "../contract/queue-names.ts";
+import { logReplay, type ReplayedBy, replayRecord } from "../contract/replay-record.ts";
 import { type Connection, createConnection } from "../queue/connection.ts";
 import { deadlineIn } from "../queue/deadline.ts";
 import { jobState } from "../queue/inspect.ts";
 import type { RedisTarget } from "../queue/redis-target.ts";
 import { unbury } from "../queue/unbury.ts";
 
-export type ReplayOptions = {
+/** `by` (default: `unknown`) and `reason` stay with the job, in the log and in `anvil dead show`. */
+export type ReplayOptions = Partial<ReplayedBy> & {
   /** Default: redis://127.0.0.1:6379. */
   readonly redis?: RedisTarget;
   /** An open connection to use instead; it stays open. */
@@ -60,9 +62,10 @@ export async function replayDeadLetter(jobId: string, options: ReplayOptions = {
   try {
     const deadline = deadlineIn(deadlineMs);
     const token = randomUUID();
-    const result = await connection.run(deadline, (client) => unbury(client, place, jobId, token));
+    const record = replayRecord(options, Date.now());
+    const result = await connection.run(deadline, (client) => unbury(client, place, jobId, token, record));
     if (result === "replayed") {
-      log.info({ jobId }, "dead letter replayed");
+      logReplay(log, jobId, record);
       return { replayed: true, jobId };
     }
     if (result === "not_found") return { replayed: false, jobId, reason: "not_found" };

@@ -3,8 +3,10 @@ import { AnvilError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import { DEFAULT_RETRY_SCHEDULE, retryScheduleProblem } from "../contract/retry-schedule.ts";
 import { bury } from "../queue/bury.ts";
+import { connectionTrouble } from "../queue/connection-trouble.ts";
+import { assertScripts, evictionWarnings } from "../queue/fitness.ts";
 import { patientClient, type RedisClient } from "../queue/redis-clients.ts";
-import { describeAddress, redisAddress } from "../queue/redis-target.ts";
+import { describeAddress, type RedisAddress, redisAddress } from "../queue/redis-target.ts";
 import { readStep, storeStep } from "../queue/steps.ts";
 import { drain, FAREWELL_MS, settledWithin } from "./drain.ts";
 import { EnvelopeWorker } from "./envelope-worker.ts";
@@ -46,7 +48,7 @@ export function createWorker(handler: Handler | HandlerMap, options: WorkerOptio
   async function start(): Promise<void> {
     if (closing) throw new AnvilError("closed", "This worker was closed; create another one");
     const client = patientClient(address, "anvil-worker");
-    logConnection(client, describeAddress(address), log);
+    logConnection(client, address, log);
     const running = runningJobs(settings.lockMs, (jobId) =>
       log.error(
         { jobId, lockMs: settings.lockMs },
@@ -58,10 +60,14 @@ export function createWorker(handler: Handler | HandlerMap, options: WorkerOptio
       store: (name, result) => storeStep(client, settings, jobId, token, { name, result }),
     });
     const buried = new Set<Promise<void>>();
-    const worker = new EnvelopeWorker(settings.queue, jobProcessor(findHandler, running, stepsOf, log), {
-      ...bullOptions(settings),
-      connection: client as never,
-    });
+    const worker = new EnvelopeWorker(
+      settings.queue,
+      jobProcessor(findHandler, running, stepsOf, log, settings.cipher),
+      {
+        ...bullOptions(settings),
+        connection: client as never,
+      },
+    );
     worker.on(
       "error",
       repeatsOnce((reason) => log.warn({ reason }, "worker error")),
@@ -87,7 +93,7 @@ export function createWorker(handler: Handler | HandlerMap, options: WorkerOptio
       giveUp();
     };
     try {
-      await Promise.race([worker.waitUntilReady(), givenUp]);
+      await Promise.race([worker.waitUntilReady().then(() => assertScripts(client)), givenUp]);
     } catch (error) {
       if (closing) return;
       // Refused for good, as by an ACL: a process that only waits would look like one that works.
@@ -95,12 +101,22 @@ export function createWorker(handler: Handler | HandlerMap, options: WorkerOptio
       throw error;
     }
     if (closing) return;
+    void evictionWarnings(client)
+      .then((warnings) => {
+        for (const warning of warnings) log.warn({ redis: describeAddress(address) }, warning);
+      })
+      .catch(() => {});
     stopSweeper = startSweeper(client, settings, settings.sweepMs, log);
     worker
       .run()
       .catch((error: Error) => log.error({ reason: error.message }, "the worker stopped by itself"));
     log.info(
-      { redis: describeAddress(address), queue: settings.queue, concurrency: settings.concurrency },
+      {
+        redis: describeAddress(address),
+        queue: settings.queue,
+        concurrency: settings.concurrency,
+        ...(settings.cipher ? { keyIds: settings.cipher.keyIds } : {}),
+      },
       "working",
     );
   }
@@ -173,16 +189,19 @@ function buryIfFinal(
   void burying.finally(() => pending.delete(burying));
 }
 
-function logConnection(client: RedisClient, redis: string, log: Log): void {
+function logConnection(client: RedisClient, address: RedisAddress, log: Log): void {
+  const redis = describeAddress(address);
   let down = false;
+  let worked = false;
   const warn = repeatsOnce((reason) => log.warn({ redis, reason }, "Redis can't be reached; trying again"));
   client.on("error", (error: Error) => {
     down = true;
-    warn(error);
+    warn(new Error(connectionTrouble(error, { secure: address.auth.tls !== undefined, worked })));
   });
   client.on("ready", () => {
     if (down) log.info({ redis }, "Redis is back");
     down = false;
+    worked = true;
   });
 }
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeBody } from "../contract/envelope.ts";
+import { createCipher } from "../contract/cipher.ts";
+import { encodeBody, encryptBody } from "../contract/envelope.ts";
 import { toEvent, type WebhookEvent } from "./event.ts";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -51,6 +52,19 @@ describe("toEvent", () => {
     const text = '\ufeff{"a":"\u2028😀"}\r\n';
     expect(event(utf8(text)).text).toBe(text);
     expect(event(utf8(text)).bytes).toEqual(utf8(text));
+  });
+
+  it("is the same event when its body is encrypted, its BOM included", () => {
+    const cipher = createCipher(
+      Uint8Array.from({ length: 32 }, (_, at) => at),
+      [],
+    );
+    const of = { v: 1, source: "default", key: "k" } as const;
+    const body = utf8('\ufeff{"a":"\u2028😀"}\r\n');
+    const envelope = { ...of, receivedAt: 1, headers: {}, ...encryptBody(body, of, cipher) };
+    const { bytes, text, json } = toEvent("wh_1", envelope, cipher);
+    expect([bytes, text, json()]).toEqual([body, event(body).text, { a: "\u2028😀" }]);
+    expect(() => toEvent("wh_1", envelope)).toThrow(expect.objectContaining({ code: "unreadable_job" }));
   });
 
   it("gives a text of bytes that are no UTF-8, with U+FFFD for them", () => {

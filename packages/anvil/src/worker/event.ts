@@ -1,3 +1,4 @@
+import type { Cipher } from "../contract/cipher.ts";
 import { decodeBody, type Envelope } from "../contract/envelope.ts";
 import { parsePayload } from "../contract/payload.ts";
 
@@ -18,15 +19,18 @@ export type WebhookEvent = {
   readonly text: string;
   /**
    * The body parsed as JSON, or the JSON in the field `payload` of a form.
-   * @throws {SyntaxError} when it is neither
+   * @throws {SyntaxError} when it is neither; its message doesn't quote the body, as that of JSON.parse does
    */
   json(): unknown;
   /** When the delivery was accepted. Deliveries may arrive out of order: compare the event's own times. */
   readonly receivedAt: Date;
 };
 
-export function toEvent(id: string, envelope: Envelope): WebhookEvent {
-  const bytes = decodeBody(envelope);
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** @throws {AnvilError} `unreadable_job`: the body is encrypted, and can't be opened here */
+export function toEvent(id: string, envelope: Envelope, cipher?: Cipher): WebhookEvent {
+  const bytes = decodeBody(envelope, cipher);
   return {
     id,
     source: envelope.source,
@@ -34,8 +38,8 @@ export function toEvent(id: string, envelope: Envelope): WebhookEvent {
     eventId: envelope.eventId,
     headers: envelope.headers,
     bytes,
-    // The envelope's own text where it is text: decoding the bytes again would drop a BOM.
-    text: envelope.encoding === "utf8" ? envelope.body : new TextDecoder().decode(bytes),
+    // A BOM stays: it is a part of what was signed.
+    text: envelope.encoding === "utf8" ? envelope.body : utf8.decode(bytes),
     json: () => parsePayload(bytes, envelope.headers["content-type"]),
     receivedAt: new Date(envelope.receivedAt),
   };

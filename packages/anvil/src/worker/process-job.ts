@@ -1,11 +1,12 @@
 import { type Job, WaitingError } from "bullmq";
+import type { Cipher } from "../contract/cipher.ts";
 import { readEnvelope } from "../contract/envelope.ts";
 import type { Log } from "../contract/log.ts";
 import { toEvent } from "./event.ts";
 import { toFailure } from "./failure.ts";
 import type { FindHandler } from "./handlers.ts";
 import type { RunningJobs } from "./running-jobs.ts";
-import { type StepStore, stepRunner } from "./steps.ts";
+import { encryptedSteps, type StepStore, stepRunner } from "./steps.ts";
 
 /**
  * One attempt at a job: read the envelope, find the handler, run it.
@@ -18,6 +19,7 @@ export function jobProcessor(
   running: RunningJobs,
   stepsOf: (jobId: string, token: string) => StepStore,
   log: Log,
+  cipher?: Cipher,
 ): (job: Job, token?: string) => Promise<void> {
   return async (job, token = "") => {
     const jobId = job.id as string;
@@ -27,9 +29,10 @@ export function jobProcessor(
       const outcome = await Promise.race([
         settle(async () => {
           const envelope = readEnvelope(job.data);
-          const event = toEvent(jobId, envelope);
+          const event = toEvent(jobId, envelope, cipher);
           const { signal } = current;
-          const step = stepRunner(stepsOf(jobId, token), signal, current.lose);
+          const results = encryptedSteps(stepsOf(jobId, token), jobId, cipher);
+          const step = stepRunner(results, signal, current.lose);
           await findHandler(event)(event, { attempt, signal, idempotencyKey: envelope.key, step });
         }),
         current.givenUp.then(() => "given up" as const),

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { type StepStore, stepRunner } from "./steps.ts";
+import { type Cipher, createCipher } from "../contract/cipher.ts";
+import { encryptedSteps, type StepStore, stepRunner } from "./steps.ts";
 
 /** The store of one job; `locked` says whether its lock is ours. */
 function memory(locked = true) {
@@ -92,5 +93,49 @@ describe("a step", () => {
     await expect(step("a", () => circular)).rejects.toThrow(/JSON can't carry it/);
     await expect(step("b", () => 10n)).rejects.toThrow(/JSON can't carry it/);
     await expect(step("c", () => "x".repeat(1024 * 1024))).rejects.toThrow(/at most 1048576/);
+  });
+});
+
+describe("an encrypted step", () => {
+  const keyOf = (seed: number) => Uint8Array.from({ length: 32 }, (_, at) => seed + at);
+  const cipher = createCipher(keyOf(1), []);
+  const run = (store: StepStore, by: Cipher | undefined, jobId = "wh_1") =>
+    runner(encryptedSteps(store, jobId, by)).step;
+
+  it("lies there unreadable, and runs once", async () => {
+    const { store, results } = memory();
+    const fn = vi.fn(() => ({ card: "made-up-card é" }));
+    expect(await run(store, cipher)("charge", fn)).toEqual({ card: "made-up-card é" });
+    expect(await run(store, cipher)("charge", fn)).toEqual({ card: "made-up-card é" });
+    expect(fn).toHaveBeenCalledTimes(1);
+    expect(results.get("charge")).toMatch(/^aes-256-gcm:[0-9a-f]{8}\./);
+    expect(results.get("charge")).not.toContain("card");
+  });
+
+  it("is read where encryption was switched on or off since, or its key rotated", async () => {
+    const { store } = memory();
+    const fn = vi.fn(() => 5);
+    await run(store, undefined)("plain", fn);
+    await run(store, cipher)("sealed", fn);
+    fn.mockClear();
+    expect(await run(store, cipher)("plain", fn)).toBe(5);
+    for (const later of [createCipher(undefined, [keyOf(1)]), createCipher(keyOf(2), [keyOf(1)])]) {
+      expect(await run(store, later)("sealed", fn)).toBe(5);
+    }
+    expect(fn).not.toHaveBeenCalled();
+  });
+
+  it("never runs again where it can't be read: another key, another job's, another step's", async () => {
+    const { store, results } = memory();
+    const fn = vi.fn(() => 5);
+    await run(store, cipher)("charge", fn);
+    results.set("mail", results.get("charge") as string);
+    fn.mockClear();
+    const unreadable = { code: "unreadable_job" };
+    await expect(run(store, undefined)("charge", fn)).rejects.toMatchObject(unreadable);
+    await expect(run(store, createCipher(keyOf(2), []))("charge", fn)).rejects.toMatchObject(unreadable);
+    await expect(run(store, cipher, "wh_2")("charge", fn)).rejects.toMatchObject(unreadable);
+    await expect(run(store, cipher)("mail", fn)).rejects.toMatchObject(unreadable);
+    expect(fn).not.toHaveBeenCalled();
   });
 });

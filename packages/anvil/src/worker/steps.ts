@@ -1,3 +1,5 @@
+import { type Cipher, type SealContext, sealedKeyId, withoutKey } from "../contract/cipher.ts";
+
 /** Where a run's step results are kept. */
 export type StepStore = {
   read(name: string): Promise<string | undefined>;
@@ -51,6 +53,35 @@ export function stepRunner(store: StepStore, signal: AbortSignal, lost: () => vo
     // A step that failed may be tried again in the same run.
     running.catch(() => underWay.delete(name));
     return running;
+  };
+}
+
+/** In front of an encrypted result; a plain one is JSON, which begins with a brace. */
+const SEALED = "aes-256-gcm:";
+
+/**
+ * Results of steps as they lie in Redis: encrypted where bodies are, since they are made of them. What was stored
+ * before encryption was switched on stays readable, and so does what was encrypted for as long as its key is here.
+ */
+export function encryptedSteps(store: StepStore, jobId: string, cipher: Cipher | undefined): StepStore {
+  // Bound to its place: another job's result, or another step's, can't be put here.
+  const context = (name: string): SealContext => ["step", jobId, name];
+  const open = (name: string, stored: string | undefined): string | undefined => {
+    if (!stored?.startsWith(SEALED)) return stored;
+    const sealed = stored.slice(SEALED.length);
+    if (!cipher) throw withoutKey(sealedKeyId(sealed));
+    return cipher.open(sealed, context(name)).toString("utf8");
+  };
+  return {
+    read: async (name) => open(name, await store.read(name)),
+    store: async (name, result) =>
+      open(
+        name,
+        await store.store(
+          name,
+          cipher?.keyId === undefined ? result : SEALED + cipher.seal(Buffer.from(result), context(name)),
+        ),
+      ),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Log } from "../contract/log.ts";
+import { logReplay } from "../contract/replay-record.ts";
 import type { QueuePlace } from "../queue/queue-place.ts";
 import type { RedisClient } from "../queue/redis-clients.ts";
 import { sweep } from "../queue/sweep.ts";
@@ -15,7 +16,7 @@ export function startSweeper(
   let current: Promise<void> = Promise.resolve();
   const round = async () => {
     try {
-      const swept = await sweep(client, place);
+      const swept = await sweep(client, place, (jobId, record) => logReplay(log, jobId, record));
       if (swept.buried + swept.retried > 0) log.info(swept, "swept what another worker left behind");
     } catch (error) {
       if (!stopped) log.warn({ reason: (error as Error).message }, "sweep failed; the next one will do");

@@ -1,3 +1,7 @@
+import type { Cipher } from "../contract/cipher.ts";
+import type { EncryptionConfig } from "../contract/config.ts";
+import { resolveEncryption } from "../contract/encryption.ts";
+import type { Environment } from "../contract/environment.ts";
 import { ConfigError } from "../contract/errors.ts";
 import { consoleLog, type Log } from "../contract/log.ts";
 import { DEFAULT_PREFIX, DEFAULT_QUEUE, queueNameProblem } from "../contract/queue-names.ts";
@@ -10,6 +14,10 @@ export type WorkerOptions = {
   readonly queue?: string;
   /** As on the ingress. Default: `{anvil}`. */
   readonly prefix?: string;
+  /** As on the ingress. Without it, encrypted events become dead letters, which can be replayed once it is here. */
+  readonly encryption?: EncryptionConfig;
+  /** Where `env("NAME")` in `encryption` is looked up. Pass process.env. Default: nothing. */
+  readonly env?: Environment;
   /** Jobs that run at once in this process. Default: 10. */
   readonly concurrency?: number;
   /**
@@ -38,12 +46,16 @@ export type WorkerOptions = {
   readonly log?: Log;
 };
 
-export type ResolvedWorkerOptions = Required<WorkerOptions>;
+export type ResolvedWorkerOptions = Required<Omit<WorkerOptions, "encryption" | "env">> & {
+  /** Holds keys: never log it. */
+  readonly cipher: Cipher | undefined;
+};
 
 const DAY_MS = 86_400_000;
 
 /** @throws {ConfigError} naming every option that is wrong */
 export function resolveWorkerOptions(options: WorkerOptions): ResolvedWorkerOptions {
+  const problems: string[] = [];
   const resolved: ResolvedWorkerOptions = {
     redis: options.redis ?? DEFAULT_REDIS_URL,
     queue: options.queue ?? DEFAULT_QUEUE,
@@ -56,8 +68,8 @@ export function resolveWorkerOptions(options: WorkerOptions): ResolvedWorkerOpti
     sweepMs: options.sweepMs ?? 10_000,
     keepCompleted: options.keepCompleted ?? { count: 1_000, ageMs: DAY_MS },
     log: options.log ?? consoleLog,
+    cipher: resolveEncryption(options.encryption, options.env ?? {}, problems),
   };
-  const problems: string[] = [];
   // Timers take no more than 2^31 − 1 milliseconds, and fire at once for what is more.
   const check = (name: string, value: number, least: number, most = DAY_MS) => {
     if (!Number.isSafeInteger(value) || value < least || value > most) {

@@ -1,5 +1,11 @@
 /** For anvil.config.ts and for entries: nothing that opens, loads or costs anything. */
-export { type AnvilConfig, env, type SourceConfig } from "./contract/config.ts";
+export {
+  type AnvilConfig,
+  type EncryptionConfig,
+  env,
+  type Secret,
+  type SourceConfig,
+} from "./contract/config.ts";
 export { type Environment, redisUrlFrom, upstashFrom } from "./contract/environment.ts";
 export { consoleLog, silentLog } from "./contract/log.ts";
 export { defineConfig } from "./signatures/define-config.ts";

@@ -8,7 +8,10 @@ export type AnswerCode =
   | "body_timeout"
   | "body_too_large"
   | "unsupported_encoding"
+  | "rate_limited"
+  | "queue_full"
   | "not_stored"
+  | "overloaded"
   | "internal_error";
 
 const STATUS: Readonly<Record<AnswerCode, number>> = {
@@ -20,8 +23,11 @@ const STATUS: Readonly<Record<AnswerCode, number>> = {
   body_timeout: 408,
   body_too_large: 413,
   unsupported_encoding: 415,
+  rate_limited: 429,
   internal_error: 500,
+  queue_full: 503,
   not_stored: 503,
+  overloaded: 503,
 };
 
 /** Seconds until a sender should try again after a 503. Providers that heed Retry-After come back sooner. */
@@ -33,7 +39,7 @@ export function refusal(code: AnswerCode, message: string, headers: Record<strin
     { error: { code, message } },
     {
       status: STATUS[code],
-      headers: { ...(code === "not_stored" ? { "retry-after": String(RETRY_AFTER_S) } : {}), ...headers },
+      headers: { ...(STATUS[code] === 503 ? { "retry-after": String(RETRY_AFTER_S) } : {}), ...headers },
     },
   );
 }

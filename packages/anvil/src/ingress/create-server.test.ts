@@ -52,7 +52,7 @@ describe("createServer refuses to start", () => {
 
   it("and names no variable that every object has", () => {
     expect(problems({ secret: { env: "constructor" }, env: {} })).toEqual([
-      'constructor is not set (the secret of source "default")',
+      'constructor is not set (the secret of source "default", provider hmac)',
     ]);
   });
 });

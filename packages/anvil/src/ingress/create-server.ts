@@ -3,18 +3,17 @@ import { type AnvilConfig, DEFAULT_DEADLINE_MS, type Secret } from "../contract/
 import type { Environment } from "../contract/environment.ts";
 import { ConfigError } from "../contract/errors.ts";
 import { consoleLog, type Log } from "../contract/log.ts";
-import { createConnection } from "../queue/connection.ts";
 import { deadlineIn } from "../queue/deadline.ts";
-import type { EventStore } from "../queue/event-store.ts";
-import type { QueuePlace } from "../queue/queue-place.ts";
 import type { RedisTarget } from "../queue/redis-target.ts";
-import { type RestTarget, restStore } from "../queue/rest-store.ts";
-import { tcpStore } from "../queue/tcp-store.ts";
+import type { RestTarget } from "../queue/rest-store.ts";
 import type { Provider } from "../signatures/provider.ts";
 import type { ProviderName } from "../signatures/providers/index.ts";
-import { resolveConfig } from "../signatures/sources.ts";
+import { type ResolvedConfig, resolveConfig } from "../signatures/sources.ts";
 import { refusal } from "./answers.ts";
+import { bodyBudget, DEFAULT_BODY_BUDGET } from "./body-budget.ts";
+import { openStore } from "./open-store.ts";
 import { type ReceiveContext, receive } from "./receive.ts";
+import { refusalLog } from "./refusal-log.ts";
 
 export type ServerOptions = Partial<AnvilConfig<ProviderName | Provider>> & {
   /**
@@ -36,6 +35,11 @@ export type ServerOptions = Partial<AnvilConfig<ProviderName | Provider>> & {
   readonly deadlineMs?: number;
   /** For a body to arrive, in milliseconds; then 408. Default: 15 000. */
   readonly bodyTimeoutMs?: number;
+  /**
+   * The bytes that all bodies together may take while their requests are unanswered; what needs more is answered
+   * 503. The first 32 KiB of each are not counted. Not below the largest `bodyLimit`. Default: 256 MiB.
+   */
+  readonly bodyBudget?: number;
   /** Where `env("NAME")` in a secret is looked up. Pass process.env. Default: nothing. */
   readonly env?: Environment;
   /** Default: JSON lines on the console. */
@@ -46,6 +50,12 @@ export type ServerOptions = Partial<AnvilConfig<ProviderName | Provider>> & {
 
 /** A Hono app, to be served as it is or mounted in another. */
 export type Server = Hono & {
+  /**
+   * Asks Redis whether it can do what `durability` promises; to be awaited before listening. Settles within 3 s.
+   * A Redis that can't be reached yet, or has no replica yet, is a warning in the log and no reason not to start.
+   * @throws {ConfigError} when the server can't do it as it is set up: `disk` without WAITAOF or without AOF
+   */
+  checkDurability(): Promise<void>;
   /** Closes the connection to Redis. Requests under way are answered 503. */
   close(): Promise<void>;
 };
@@ -60,8 +70,15 @@ export function createServer(options: ServerOptions): Server {
   const { deadlineMs = DEFAULT_DEADLINE_MS, bodyTimeoutMs = 15_000, log = consoleLog } = options;
   checkLimit("deadlineMs", deadlineMs);
   checkLimit("bodyTimeoutMs", bodyTimeoutMs);
-  const events = openStore(options, { queue: config.queue, prefix: config.prefix }, deadlineMs, log);
-  const context: ReceiveContext = { events, deadlineMs, bodyTimeoutMs, log, now: options.now ?? Date.now };
+  const events = openStore(options, config, deadlineMs, log);
+  const refusals = refusalLog(log);
+  const context: ReceiveContext = {
+    ...{ events, deadlineMs, bodyTimeoutMs, log, refusals, now: options.now ?? Date.now },
+    cipher: config.cipher,
+    bodies: bodyBudget(checkedBudget(options.bodyBudget, config)),
+  };
+
+  const warn = onceEach((warning) => log.warn({}, warning));
 
   const app = new Hono({ strict: false });
   const webhook = (request: Request, name: string) => {
@@ -79,9 +96,12 @@ export function createServer(options: ServerOptions): Server {
   );
   app.get("/healthz", (c) => c.json({ ok: true }));
   app.get("/readyz", async (c) => {
+    const deadline = deadlineIn(deadlineMs);
     try {
-      await events.probe(deadlineIn(deadlineMs));
-      return c.json({ ok: true });
+      await events.probe(deadline);
+      const warnings = await events.warnings(deadline);
+      warn(warnings);
+      return c.json({ ok: true, ...(warnings.length > 0 ? { warnings } : {}) });
     } catch (error) {
       return c.json(
         { ok: false, error: { code: "redis_unavailable", message: (error as Error).message } },
@@ -94,21 +114,17 @@ export function createServer(options: ServerOptions): Server {
     log.error({ error: error.name, reason: error.message }, "unexpected error: answered 500");
     return refusal("internal_error", "Something went wrong here; send it again");
   });
-  return Object.assign(app, { close: () => events.close() });
-}
-
-/** Opens nothing yet: the first request does. */
-function openStore(options: ServerOptions, place: QueuePlace, deadlineMs: number, log: Log): EventStore {
-  if (options.upstash && options.redis !== undefined) {
-    throw new ConfigError(["redis and upstash: give one of the two"]);
-  }
-  if (options.upstash) return restStore(options.upstash, place, deadlineMs, log);
-  const target = options.redis === undefined ? {} : { redis: options.redis };
-  return tcpStore(createConnection({ ...target, name: "anvil-ingress", deadlineMs, log }), place);
+  return Object.assign(app, {
+    checkDurability: () => events.checkDurability(deadlineIn(Math.min(deadlineMs, MAX_CHECK_MS))),
+    close: () => {
+      refusals.close();
+      return events.close();
+    },
+  });
 }
 
 function toConfig(options: ServerOptions): unknown {
-  const { secret, sources, retry, queue, prefix } = options;
+  const { secret, sources, retry, encryption, queue, prefix, durability } = options;
   // Named but undefined is a variable that isn't set, and must stop the start like any other missing secret.
   const named = Object.hasOwn(options, "secret") || sources === undefined;
   if (secret !== undefined && sources && Object.hasOwn(sources, "default")) {
@@ -120,8 +136,33 @@ function toConfig(options: ServerOptions): unknown {
       ...sources,
     },
     ...(retry === undefined ? {} : { retry }),
+    ...(encryption === undefined ? {} : { encryption }),
     ...(queue === undefined ? {} : { queue }),
     ...(prefix === undefined ? {} : { prefix }),
+    ...(durability === undefined ? {} : { durability }),
+  };
+}
+
+/** A body that alone is more than the budget could never be read, at any time. */
+function checkedBudget(value: number = DEFAULT_BODY_BUDGET, { sources }: ResolvedConfig): number {
+  const least = Math.max(...[...sources.values()].map(({ bodyLimit }) => bodyLimit));
+  if (!Number.isSafeInteger(value) || value < least) {
+    throw new ConfigError([
+      `bodyBudget: a whole number of bytes, at least the largest bodyLimit (${least}), not ${String(value)}`,
+    ]);
+  }
+  return value;
+}
+
+/** A start isn't held up for longer by a Redis that can't be asked. */
+const MAX_CHECK_MS = 3_000;
+
+/** A health check asks every few seconds; the log needs each warning once. */
+function onceEach(say: (text: string) => void): (texts: readonly string[]) => void {
+  const said = new Set<string>();
+  return (texts) => {
+    for (const text of texts) if (!said.has(text)) say(text);
+    for (const text of texts) said.add(text);
   };
 }
 

@@ -1,16 +1,31 @@
+import type { BodyShare } from "./body-budget.ts";
+import { growingBytes } from "./growing-bytes.ts";
+
 export type BodyLimits = {
   /** Bytes. */
   readonly limit: number;
   /** Milliseconds for the whole body. */
   readonly timeoutMs: number;
+  /** Asked for what the body takes, while it grows. Released by the caller, who goes on holding the bytes. */
+  readonly share: BodyShare;
 };
 
 export type BodyRead =
   | { readonly ok: true; readonly bytes: Uint8Array }
-  | { readonly ok: false; readonly reason: "too_large" | "timeout" | "aborted" };
+  | {
+      readonly ok: false;
+      readonly reason: "too_large" | "too_many_pieces" | "timeout" | "aborted" | "overloaded";
+    };
 
 /**
- * Reads a body's bytes as they came. The limit holds while reading: a body without a length, or with a false
+ * A piece costs some 10 µs whatever its size, so a sender of one-byte chunks at full speed would take all of a core.
+ * What is left of those who stream on purpose is a long way from this.
+ */
+const FREE_PIECES = 1_000;
+const LEAST_PIECE_BYTES = 64;
+
+/**
+ * Reads a body's bytes as they came. The limits hold while reading: a body without a length, or with a false
  * one, is dropped at the first byte too many and never held whole.
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<BodyRead> {
@@ -21,20 +36,25 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Bo
   if (!stream) return { ok: true, bytes: new Uint8Array() };
 
   const reader = stream.getReader();
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<"timeout">((resolve) => {
-    timer = setTimeout(() => resolve("timeout"), limits.timeoutMs);
-  });
-  const chunks: Uint8Array[] = [];
+  let late = false;
+  // Ends the read that is waiting. A race with a promise of the timeout would gather a reaction for each chunk.
+  const timer = setTimeout(() => {
+    late = true;
+    reader.cancel().catch(() => {});
+  }, limits.timeoutMs);
+  const body = growingBytes(limits.limit, (bytes) => limits.share.hold(bytes));
   let size = 0;
+  let pieces = 0;
   try {
     for (;;) {
-      const next = await Promise.race([reader.read(), timeout]);
-      if (next === "timeout") return stop("timeout");
-      if (next.done) return { ok: true, bytes: joined(chunks, size) };
+      const next = await reader.read();
+      if (late) return { ok: false, reason: "timeout" };
+      if (next.done) return { ok: true, bytes: body.bytes() };
       size += next.value.byteLength;
+      pieces += 1;
+      if (pieces > FREE_PIECES + size / LEAST_PIECE_BYTES) return stop("too_many_pieces");
       if (size > limits.limit) return stop("too_large");
-      chunks.push(next.value);
+      if (!body.add(next.value)) return stop("overloaded");
     }
   } catch {
     // The sender went away in the middle; nobody is left to answer.
@@ -43,7 +63,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Bo
     clearTimeout(timer);
   }
 
-  function stop(reason: "too_large" | "timeout"): BodyRead {
+  function stop(reason: "too_large" | "too_many_pieces" | "overloaded"): BodyRead {
     reader.cancel().catch(() => {});
     return { ok: false, reason };
   }
@@ -56,16 +76,4 @@ function bodyOf(request: Request): ReadableStream<Uint8Array> | null | "unreadab
   } catch {
     return "unreadable";
   }
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const only = chunks[0];
-  if (only && chunks.length === 1) return only;
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
 }

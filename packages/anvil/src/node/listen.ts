@@ -1,5 +1,7 @@
-import type { Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
+import { limitConnections } from "./connection-limit.ts";
+import { withoutPileUps } from "./pile-ups.ts";
 
 export type Listening = {
   readonly port: number;
@@ -15,6 +17,11 @@ export type ListenOptions = {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
+  /**
+   * Open connections at once, more are closed as they come. An idle one takes about 6 kB, one with a slow body
+   * about 40. Not above what the process may have open (`ulimit -n`). Default: 12 000.
+   */
+  readonly maxConnections?: number;
 };
 
 const TIMEOUTS = {
@@ -35,12 +42,15 @@ const TIMEOUTS = {
  */
 export async function listen(
   app: { fetch(request: Request): Response | Promise<Response> },
-  { host, port }: ListenOptions,
+  { host, port, maxConnections = 12_000 }: ListenOptions,
 ): Promise<Listening> {
   const server = createAdaptorServer({
     fetch: (request) => app.fetch(request),
+    createServer: ((options: ServerOptions, listener: RequestListener) =>
+      createServer(options, withoutPileUps(listener))) as typeof createServer,
     serverOptions: TIMEOUTS,
   }) as Server;
+  limitConnections(server, maxConnections);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);

@@ -2,11 +2,11 @@ import { sharedRedisUrl, snapshotKeys, uniquePrefix } from "anvil-testkit";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { STALLED_MESSAGE } from "../contract/dead-letter.ts";
+import { type PastFailure, STALLED_MESSAGE } from "../contract/dead-letter.ts";
 import { UNREADABLE_MESSAGE } from "../contract/envelope.ts";
 import { bury } from "./bury.ts";
 import { enqueue, type NewJob } from "./enqueue.ts";
-import { someJob } from "./fixtures.ts";
+import { JANE, someJob } from "./fixtures.ts";
 import { jobState, listDead, queueStats, showDead } from "./inspect.ts";
 import { queueKeys } from "./queue-place.ts";
 import { sweep } from "./sweep.ts";
@@ -19,6 +19,12 @@ beforeAll(() => {
 afterAll(() => redis.disconnect());
 
 const FAILED_AT = 1_760_000_000_123;
+
+/** Who replayed a job, as it keeps it. */
+async function history(key: string): Promise<(string | undefined)[]> {
+  const failures = JSON.parse((await redis.hget(key, "failures")) ?? "[]") as PastFailure[];
+  return failures.map((failure) => failure.replayed?.by);
+}
 
 /** A job as a worker leaves it that failed for good and died before it could bury it. */
 async function failedJob(
@@ -138,7 +144,7 @@ describe("bury", () => {
       const job = await failedJob(place, { data });
       await bury(redis, place, job.id);
       expect(await redis.hget(dead(job.id), "data")).toBe(data);
-      expect(await unbury(redis, place, job.id, "a")).toBe("replayed");
+      expect(await unbury(redis, place, job.id, "a", JANE)).toBe("replayed");
       expect(await redis.hget(main(job.id), "data")).toBe(data);
     }
   });
@@ -153,7 +159,7 @@ describe("unbury", () => {
     const accepted = await redis.hget(main(job.id), "data");
     await bury(redis, place, job.id);
 
-    expect(await unbury(redis, place, job.id, "first")).toBe("replayed");
+    expect(await unbury(redis, place, job.id, "first", JANE)).toBe("replayed");
     const back = await redis.hgetall(main(job.id));
     expect(back.data).toBe(accepted);
     for (const field of ["finishedOn", "failedReason", "atm", "ats", "stc", "failureContext"]) {
@@ -169,18 +175,58 @@ describe("unbury", () => {
     expect(await bury(redis, place, job.id)).toBe("buried");
     const letter = await showDead(redis, place, job.id);
     expect(letter?.failureContext).toMatchObject({ lastError: "boom again", replays: 1 });
-    expect(letter?.failures.map((failure) => failure.lastError)).toEqual(["boom"]);
+    expect(letter?.failures).toEqual([
+      {
+        ...{ attempts: 3, lastError: "boom", reason: "exhausted", failedAt: FAILED_AT, replays: 0 },
+        replayed: JANE,
+      },
+    ]);
   });
 
   it("says replayed again to the same call after a lost answer, and not_dead to another one", async () => {
     const place = { prefix: uniquePrefix() };
     const job = await failedJob(place);
     await bury(redis, place, job.id);
-    expect(await unbury(redis, place, job.id, "mine")).toBe("replayed");
-    expect(await unbury(redis, place, job.id, "mine")).toBe("replayed");
-    expect(await unbury(redis, place, job.id, "yours")).toBe("not_dead");
-    expect(await unbury(redis, place, "wh_unknown", "mine")).toBe("not_found");
+    expect(await unbury(redis, place, job.id, "mine", JANE)).toBe("replayed");
+    expect(await unbury(redis, place, job.id, "mine", JANE)).toBe("replayed");
+    expect(await unbury(redis, place, job.id, "yours", JANE)).toBe("not_dead");
+    expect(await unbury(redis, place, "wh_unknown", "mine", JANE)).toBe("not_found");
     expect(await redis.lrange(queueKeys(place).main("wait"), 0, -1)).toEqual([job.id]);
+    // Asked again, or by somebody else in vain: recorded once.
+    expect(await history(queueKeys(place).main(job.id))).toEqual(["jane"]);
+  });
+
+  it("keeps who replayed it and why, of the last twenty replays", async () => {
+    const place = { prefix: uniquePrefix() };
+    const { main, dead } = queueKeys(place);
+    const job = await failedJob(place);
+    for (let n = 1; n <= 22; n++) {
+      await redis.lrem(main("wait"), 0, job.id);
+      await redis.hset(main(job.id), { finishedOn: FAILED_AT, failedReason: `boom ${n}`, atm: 3 });
+      await redis.zadd(main("failed"), String(FAILED_AT), job.id);
+      await bury(redis, place, job.id);
+      const record = { at: n, by: `person ${n}`, reason: 'the "bank" is back 😀' };
+      expect(await unbury(redis, place, job.id, String(n), record)).toBe("replayed");
+    }
+    expect(await redis.exists(dead(job.id))).toBe(0);
+    const kept = JSON.parse((await redis.hget(main(job.id), "failures")) as string) as PastFailure[];
+    expect(kept).toHaveLength(20);
+    expect(kept.at(-1)).toMatchObject({
+      lastError: "boom 22",
+      replays: 21,
+      replayed: { at: 22, by: "person 22", reason: 'the "bank" is back 😀' },
+    });
+    expect(kept[0]?.replayed?.by).toBe("person 3");
+  });
+
+  it("changes nothing when the record can't be read", async () => {
+    const place = { prefix: uniquePrefix() };
+    const job = await failedJob(place);
+    await bury(redis, place, job.id);
+    const before = await snapshotKeys(sharedRedisUrl(), place.prefix);
+    const halfAPair = { at: 1, by: "\ud800" };
+    await expect(unbury(redis, place, job.id, "mine", halfAPair)).rejects.toThrow();
+    expect(await snapshotKeys(sharedRedisUrl(), place.prefix)).toEqual(before);
   });
 
   it("does not touch a queue that holds another job under this id", async () => {
@@ -190,7 +236,7 @@ describe("unbury", () => {
     await bury(redis, place, job.id);
     await redis.hset(main(job.id), { name: "another" });
     const before = await snapshotKeys(sharedRedisUrl(), place.prefix);
-    expect(await unbury(redis, place, job.id, "mine")).toBe("id_taken");
+    expect(await unbury(redis, place, job.id, "mine", JANE)).toBe("id_taken");
     expect(await snapshotKeys(sharedRedisUrl(), place.prefix)).toEqual(before);
   });
 
@@ -199,16 +245,17 @@ describe("unbury", () => {
     const { main } = queueKeys(place);
     const job = await failedJob(place);
     await bury(redis, place, job.id);
-    expect(await unbury(redis, place, job.id, "mine")).toBe("replayed");
+    expect(await unbury(redis, place, job.id, "mine", JANE)).toBe("replayed");
     await redis.lrem(main("wait"), 0, job.id);
     await redis.hset(main(job.id), { finishedOn: FAILED_AT, failedReason: "boom", atm: 3 });
     await redis.zadd(main("failed"), String(FAILED_AT), job.id);
     await bury(redis, place, job.id);
 
-    expect(await unbury(redis, place, job.id, "mine")).toBe("replayed");
+    expect(await unbury(redis, place, job.id, "mine", JANE)).toBe("replayed");
     expect(await jobState(redis, place, job.id)).toBe("dead");
     expect((await showDead(redis, place, job.id))?.failureContext.replays).toBe(1);
-    expect(await unbury(redis, place, job.id, "another call")).toBe("replayed");
+    expect((await showDead(redis, place, job.id))?.failures).toHaveLength(1);
+    expect(await unbury(redis, place, job.id, "another call", JANE)).toBe("replayed");
     expect(await jobState(redis, place, job.id)).toBe("waiting");
   });
 
@@ -218,8 +265,9 @@ describe("unbury", () => {
     const job = await failedJob(place);
     await bury(redis, place, job.id);
     await redis.hset(dead(job.id), "failureContext", "{not json");
-    expect(await unbury(redis, place, job.id, "mine")).toBe("replayed");
+    expect(await unbury(redis, place, job.id, "mine", JANE)).toBe("replayed");
     expect(await redis.lrange(main("wait"), 0, -1)).toEqual([job.id]);
+    expect(await history(main(job.id))).toEqual(["jane"]);
   });
 });
 
@@ -287,10 +335,10 @@ describe("many hands at once", () => {
       ...jobs.flatMap((job, index) => [
         bury(redis, place, job.id),
         bury(redis, place, job.id),
-        unbury(redis, place, job.id, `a${index}`).then((result) => {
+        unbury(redis, place, job.id, `a${index}`, JANE).then((result) => {
           replayed += result === "replayed" ? 1 : 0;
         }),
-        unbury(redis, place, job.id, `b${index}`).then((result) => {
+        unbury(redis, place, job.id, `b${index}`, JANE).then((result) => {
           replayed += result === "replayed" ? 1 : 0;
         }),
         ...(index % 10 === 0 ? [redis.script("FLUSH")] : []),

@@ -1,5 +1,6 @@
 import { AnvilError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
+import { connectionTrouble } from "./connection-trouble.ts";
 import type { Deadline } from "./deadline.ts";
 import { promptClient, type RedisClient } from "./redis-clients.ts";
 import { DEFAULT_REDIS_URL, describeAddress, type RedisTarget, redisAddress } from "./redis-target.ts";
@@ -25,6 +26,8 @@ export type ConnectionOptions = {
   readonly name: string;
   /** The deadline that its callers work under, in milliseconds: a socket that is silent for half of it is closed. */
   readonly deadlineMs: number;
+  /** The silence after which it is closed, where commands may block for longer. */
+  readonly silenceMs?: number;
   readonly log: Log;
 };
 
@@ -32,20 +35,26 @@ export type ConnectionOptions = {
 export function createConnection(options: ConnectionOptions): Connection {
   const address = redisAddress(options.redis ?? DEFAULT_REDIS_URL);
   const where = describeAddress(address);
-  const client = promptClient(address, options.deadlineMs, options.name);
+  const client = promptClient(address, options.deadlineMs, options.name, options.silenceMs);
   const waiting = new Set<() => void>();
+  const said = new Set<string>();
+  let worked = false;
   let lastError: Error | undefined;
   let closed = false;
 
   client.on("ready", () => {
     if (lastError) options.log.info({ redis: where }, "Redis is back");
     lastError = undefined;
+    worked = true;
+    said.clear();
     for (const wake of [...waiting]) wake();
   });
-  // ioredis repeats the same error at every attempt to connect; the log needs it once.
+  // ioredis repeats the same errors at every attempt to connect, by sentinels several in turn; the log needs each once.
   client.on("error", (error: Error) => {
-    if (lastError?.message !== error.message) {
-      options.log.warn({ redis: where, reason: error.message }, "Redis can't be reached; trying again");
+    if (!said.has(error.message)) {
+      said.add(error.message);
+      const reason = connectionTrouble(error, { secure: address.auth.tls !== undefined, worked });
+      options.log.warn({ redis: where, reason }, "Redis can't be reached; trying again");
     }
     lastError = error;
   });

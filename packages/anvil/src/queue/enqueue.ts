@@ -1,8 +1,11 @@
 import { Packr } from "msgpackr";
+import type { ResolvedLimits } from "../contract/config.ts";
 import type { Envelope } from "../contract/envelope.ts";
 import { isJobId } from "../contract/job-id.ts";
 import { type RetrySchedule, retryScheduleProblem } from "../contract/retry-schedule.ts";
 import { addStandardJobLua } from "./bullmq-scripts.ts";
+import { limitsCommand, refusedByLimit } from "./limits.ts";
+import { limitsLua } from "./limits-lua.ts";
 import { type QueuePlace, queueKeys } from "./queue-place.ts";
 import { runScript, type ScriptClient, script } from "./run-script.ts";
 
@@ -15,6 +18,8 @@ export type NewJob = {
   readonly schedule: RetrySchedule;
   /** How long the envelope's key is remembered, in milliseconds. */
   readonly dedupeMs: number;
+  /** Of its source; without any BullMQ's script runs as it is. */
+  readonly limits?: ResolvedLimits;
 };
 
 export type Enqueued = {
@@ -29,14 +34,18 @@ export const BACKOFF_TYPE = "schedule";
 // The packing of BullMQ 6.7 (classes/redis-queue-backend.js).
 const packer = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
 const addScript = script(addStandardJobLua);
+const limitedAddScript = script(`${limitsLua}\n${addStandardJobLua}`);
 
 /**
  * Stores a job unless its event is known: BullMQ's own add script, which sets the deduplication key and adds the
  * job in one step. Running it twice with the same job is harmless: the second run finds the first one's job.
+ * @throws {LimitReached} when its source has limits and this new event is over one of them
  */
 export async function enqueue(client: ScriptClient, place: QueuePlace, job: NewJob): Promise<Enqueued> {
   const { keys, args } = addJobCommand(place, job);
-  const jobId = await runScript(client, addScript, keys, args);
+  const jobId = await runScript(client, job.limits ? limitedAddScript : addScript, keys, args);
+  const refused = job.limits && refusedByLimit(jobId, job.envelope.source);
+  if (refused) throw refused;
   // An id that isn't ours means "stored before", so nothing else may pass for one: a proxy's or a client's idea
   // of an empty answer would lose the event.
   if (typeof jobId !== "string" || !isJobId(jobId)) throw new Error("the add script returned no job id");
@@ -49,6 +58,7 @@ function addJobCommand(place: QueuePlace, job: NewJob): { keys: string[]; args: 
   if (problem) throw new TypeError(problem);
   const { main } = queueKeys(place);
   const { envelope } = job;
+  const dedupeKey = main(`de:${envelope.key}`);
   const options = {
     attempts: job.schedule.length + 1,
     backoff: { type: BACKOFF_TYPE, delays: job.schedule },
@@ -65,13 +75,16 @@ function addJobCommand(place: QueuePlace, job: NewJob): { keys: string[]; args: 
     null,
     null,
     null,
-    main(`de:${envelope.key}`),
+    dedupeKey,
     null,
   ];
-  return {
-    keys: ["wait", "paused", "meta", "id", "completed", "delayed", "active", "events", "marker"].map(main),
-    args: [packer.pack(fields), JSON.stringify(envelope), packer.pack(options)],
-  };
+  const keys = ["wait", "paused", "meta", "id", "completed", "delayed", "active", "events", "marker"].map(
+    main,
+  );
+  const args = [packer.pack(fields), JSON.stringify(envelope), packer.pack(options)];
+  if (!job.limits) return { keys, args };
+  const limited = limitsCommand(job.limits, envelope.source, job.id, main);
+  return { keys: [...keys, dedupeKey, ...limited.keys], args: [...args, ...limited.args.map(String)] };
 }
 
 /** The last errors of a job are what a person needs; all of them would make up most of its memory. */

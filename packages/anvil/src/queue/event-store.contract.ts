@@ -6,7 +6,7 @@ import { bury } from "./bury.ts";
 import { deadlineIn } from "./deadline.ts";
 import { BACKOFF_TYPE, jobName, type NewJob, STACK_TRACES_KEPT } from "./enqueue.ts";
 import type { EventStore } from "./event-store.ts";
-import { someJob } from "./fixtures.ts";
+import { JANE, someJob } from "./fixtures.ts";
 import { jobState } from "./inspect.ts";
 import { queueKeys } from "./queue-place.ts";
 
@@ -156,10 +156,10 @@ export function eventStoreContract(
       await redis.zadd(main("failed"), 1, job.id);
       await bury(redis, { prefix }, job.id);
       expect(await store.isDead(soon(), job.id)).toBe(true);
-      expect(await store.unbury(soon(), job.id, "mine")).toBe("replayed");
-      expect(await store.unbury(soon(), job.id, "mine")).toBe("replayed");
-      expect(await store.unbury(soon(), job.id, "yours")).toBe("not_dead");
-      expect(await store.unbury(soon(), "wh_unknown", "mine")).toBe("not_found");
+      expect(await store.unbury(soon(), job.id, "mine", JANE)).toBe("replayed");
+      expect(await store.unbury(soon(), job.id, "mine", JANE)).toBe("replayed");
+      expect(await store.unbury(soon(), job.id, "yours", JANE)).toBe("not_dead");
+      expect(await store.unbury(soon(), "wh_unknown", "mine", JANE)).toBe("not_found");
       expect(await jobState(redis, { prefix }, job.id)).toBe("waiting");
     });
 

@@ -1,7 +1,11 @@
 import type { Envelope } from "../contract/envelope.ts";
 import { eventKey } from "../contract/event-key.ts";
 import { newJobId } from "../contract/job-id.ts";
+import type { ReplayRecord } from "../contract/replay-record.ts";
 import type { NewJob } from "./enqueue.ts";
+
+/** Whose replays the tests are. */
+export const JANE: ReplayRecord = { at: 1_760_000_000_000, by: "jane" };
 
 let made = 0;
 

@@ -1,4 +1,4 @@
-import type { FailureContext } from "../contract/dead-letter.ts";
+import type { FailureContext, PastFailure } from "../contract/dead-letter.ts";
 import { type QueuePlace, queueKeys } from "./queue-place.ts";
 import type { RedisClient } from "./redis-clients.ts";
 
@@ -15,8 +15,8 @@ export type DeadLetter = DeadLetterSummary & {
   readonly data: unknown;
   /** Stacks of the last errors, the newest last. */
   readonly stacktrace: readonly string[];
-  /** Its failures before each replay, the oldest first. */
-  readonly failures: readonly FailureContext[];
+  /** Its failures before each replay, the oldest first, each with who replayed it and why. */
+  readonly failures: readonly PastFailure[];
 };
 
 export type QueueStats = {
@@ -75,7 +75,7 @@ export async function showDead(
     }),
     data: readJson(job.data) ?? job.data,
     stacktrace: (readJson(job.stacktrace) as string[] | undefined) ?? [],
-    failures: (readJson(job.failures) as FailureContext[] | undefined) ?? [],
+    failures: (readJson(job.failures) as PastFailure[] | undefined) ?? [],
   };
 }
 

@@ -106,6 +106,101 @@ describe("redisAddress", () => {
   });
 });
 
+describe("redisAddress by sentinels", () => {
+  it("takes the URL apart: sentinels, the primary's name, user, password, database", () => {
+    expect(redisAddress("redis-sentinel://worker:made-up@one:1,two,[::3]:3/mymaster?db=3")).toEqual({
+      nodes: [
+        { host: "one", port: 1 },
+        { host: "two", port: 26379 },
+        { host: "::3", port: 3 },
+      ],
+      cluster: false,
+      auth: { username: "worker", password: "made-up", db: 3 },
+      sentinel: { name: "mymaster" },
+    });
+    expect(redisAddress(" REDIS-SENTINEL://one/my.master_2-a\n")).toEqual({
+      nodes: [{ host: "one", port: 26379 }],
+      cluster: false,
+      auth: {},
+      sentinel: { name: "my.master_2-a" },
+    });
+  });
+
+  it("reads the sentinels' own user and password, which the primary's never stand in for", () => {
+    const own = "sentinelUsername=watcher&sentinelPassword=p%40s%2Bs+w%25d%26";
+    expect(redisAddress(`redis-sentinel://:made-up@one/m?${own}`)).toMatchObject({
+      auth: { password: "made-up" },
+      sentinel: { sentinelUsername: "watcher", sentinelPassword: "p@s+s+w%d&" },
+    });
+    const sentinel = { username: "watcher", password: "made-up-too" };
+    expect(redisAddress({ url: "redis-sentinel://one/m?sentinelPassword=other", sentinel }).sentinel).toEqual(
+      {
+        name: "m",
+        sentinelUsername: "watcher",
+        sentinelPassword: "made-up-too",
+      },
+    );
+    expect(redisAddress("redis-sentinel://w:made-up@one/m").sentinel).toEqual({ name: "m" });
+  });
+
+  it("speaks TLS to both, with the same options, unless told otherwise (H-55)", () => {
+    expect(redisAddress("rediss-sentinel://one/m")).toMatchObject({
+      auth: { tls: {} },
+      sentinel: { sentinelTLS: {} },
+    });
+    const tls = { ca: "made-up certificate" };
+    expect(redisAddress({ url: "rediss-sentinel://one/m", tls })).toMatchObject({
+      auth: { tls },
+      sentinel: { sentinelTLS: tls },
+    });
+    const sentinelTls = { ca: "another" };
+    expect(
+      redisAddress({ url: "rediss-sentinel://one/m", tls, sentinel: { tls: sentinelTls } }),
+    ).toMatchObject({ auth: { tls }, sentinel: { sentinelTLS: sentinelTls } });
+    expect(redisAddress({ url: "rediss-sentinel://one/m", sentinel: { tls: false } })).toEqual({
+      nodes: [{ host: "one", port: 26379 }],
+      cluster: false,
+      auth: { tls: {} },
+      sentinel: { name: "m" },
+    });
+  });
+
+  it.each(["p@ss,word", "p:ss,two:2", "100%"])("reads the password %s as it is", (password) => {
+    const { nodes, auth } = redisAddress(`redis-sentinel://w:${password}@one:1,two:2/m`);
+    expect(auth).toEqual({ username: "w", password });
+    expect(nodes).toHaveLength(2);
+  });
+
+  it.each([
+    ["redis-sentinel://", "is no Redis URL; write redis-sentinel://host:26379,host:26379/"],
+    ["redis-sentinel:one/m", "is no Redis URL"],
+    ["redis-sentinel:///m", "is no Redis URL"],
+    ["redis-sentinel://one,/m", "is no Redis URL"],
+    ["redis-sentinel://one:port/m", "is no Redis URL"],
+    ["redis-sentinel://one,redis-sentinel://two/m", "the sentinels' name for the primary"],
+    ["redis-sentinel://one", "the sentinels' name for the primary follows their hosts"],
+    ["redis-sentinel://one/", "the sentinels' name for the primary"],
+    ["redis-sentinel://one/m/0", "the sentinels' name for the primary"],
+    ["redis-sentinel://one/m?db=three", "db is the database's number"],
+    ["redis-sentinel://one/m?cluster=true", "a Redis Cluster has no sentinels"],
+  ])("refuses %s", (url, message) => {
+    expect(refusal(url)).toContain(message);
+  });
+
+  it("refuses options that would be dropped", () => {
+    expect(refusal({ url: "redis-sentinel://one/m", tls: {} })).toContain("write rediss-sentinel://");
+    expect(refusal({ url: "redis-sentinel://one/m", sentinel: { tls: {} } })).toContain(
+      "write rediss-sentinel://",
+    );
+    expect(refusal({ url: "redis://one", sentinel: { password: "made-up" } })).toContain(
+      "write redis-sentinel://",
+    );
+    expect(refusal({ url: "redis-sentinel://one/m", cluster: true })).toContain(
+      "a Redis Cluster has no sentinels",
+    );
+  });
+});
+
 describe("a target that can't be used", () => {
   const malformed = [
     "",
@@ -159,6 +254,11 @@ describe("the password", () => {
     "redis://worker:4711#half@queue",
     "redis://worker:half#4711@queue",
     "redis://:4711#half@queue",
+    "redis-sentinel://worker:4711/half@queue/m",
+    "redis-sentinel://worker:4711?half@queue/m",
+    "redis-sentinel://worker:4711#half@queue/m",
+    "redis-sentinel://queue/m?sentinelPassword=half@4711",
+    "redis-sentinel://queue/m?sentinelPassword=half#4711",
   ])(
     "%s, unencoded where it can't be, is refused instead of being taken for a port, and is not repeated",
     (url) => {
@@ -183,6 +283,7 @@ describe("the password", () => {
       "queue/x",
       "[::1]:6380",
       "queue?cluster=true",
+      "one:1,two:2/mymaster?db=1",
       "",
       "queue:x",
     );
@@ -191,7 +292,7 @@ describe("the password", () => {
         password,
         fc.boolean(),
         rest,
-        fc.constantFrom("redis", "rediss", "http"),
+        fc.constantFrom("redis", "rediss", "http", "redis-sentinel", "rediss-sentinel"),
         (text, raw, end, scheme) => {
           const url = `${scheme}://worker:${raw ? text : encodeURIComponent(text)}@${end}`;
           let said: string;
@@ -215,6 +316,8 @@ describe("describeAddress", () => {
     ["rediss://worker:made-up@queue/3", "queue:6379/3 (TLS)"],
     ["redis://one,redis://two:2", "one:6379,two:2"],
     ["redis://queue/0", "queue:6379"],
+    ["redis-sentinel://worker:made-up@one:1,two/mymaster", "mymaster by the sentinels one:1,two:26379"],
+    ["rediss-sentinel://one/mymaster?db=3", "mymaster/3 (TLS) by the sentinels one:26379"],
   ])("describes %s as %s", (url, text) => {
     expect(describeAddress(redisAddress(url))).toBe(text);
   });

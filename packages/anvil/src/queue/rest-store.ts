@@ -69,12 +69,18 @@ export function restStore(target: RestTarget, place: QueuePlace, deadlineMs: num
 
   return {
     enqueue: (deadline, job) => run(deadline, (runner) => enqueue(runner, place, job)),
+    // There is no command to wait with; createServer refuses such a durability.
+    async confirm() {},
     isDead: (deadline, jobId) =>
       run(deadline, async () => (await redis.zscore(queueKeys(place).dead("failed"), jobId)) !== null),
-    unbury: (deadline, jobId, token) => run(deadline, (runner) => unbury(runner, place, jobId, token)),
+    unbury: (deadline, jobId, token, record) =>
+      run(deadline, (runner) => unbury(runner, place, jobId, token, record)),
     async probe(deadline) {
       await run(deadline, () => redis.set(queueKeys(place).main("ready-probe"), "1", { px: 1000 }));
     },
+    // Upstash answers no CONFIG; its eviction is a switch of the database, off by default.
+    warnings: async () => [],
+    async checkDurability() {},
     async close() {},
   };
 }

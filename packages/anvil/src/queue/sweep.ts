@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { UNREADABLE_MESSAGE } from "../contract/envelope.ts";
+import { BY_DASHBOARD, type ReplayRecord, replayRecord } from "../contract/replay-record.ts";
 import { buryFunctionLua } from "./bury-lua.ts";
 import { type QueuePlace, queueKeys } from "./queue-place.ts";
 import type { RedisClient } from "./redis-clients.ts";
@@ -61,8 +62,13 @@ export type Swept = {
  * Buries every job that failed for good and that no worker lived to bury: BullMQ's `failed` set is the source
  * of truth, not an event that may be missed. Finishes what others began in the dead-letter queue: a retry there is
  * a person's wish, and becomes a replay. Any number of sweepers may run at once.
+ * @param replayed told of each such replay when it happened, for its audit line
  */
-export async function sweep(client: RedisClient, place: QueuePlace): Promise<Swept> {
+export async function sweep(
+  client: RedisClient,
+  place: QueuePlace,
+  replayed: (jobId: string, record: ReplayRecord) => void = () => {},
+): Promise<Swept> {
   const { main, dead } = queueKeys(place);
   const total = { buried: 0, retried: 0 };
   for (;;) {
@@ -75,8 +81,11 @@ export async function sweep(client: RedisClient, place: QueuePlace): Promise<Swe
       total.retried += 1;
     }
     for (const jobId of askedFor) {
-      const result = await unbury(client, place, jobId, randomUUID());
-      if (result === "replayed") total.retried += 1;
+      const record = replayRecord(BY_DASHBOARD, Date.now());
+      const result = await unbury(client, place, jobId, randomUUID(), record);
+      if (result !== "replayed") continue;
+      total.retried += 1;
+      replayed(jobId, record);
     }
     // What is left can't be moved (an id that is taken); going round again would find it again.
     if (seen < BATCH || buried + unfinished.length === 0) return total;

@@ -1,3 +1,4 @@
+import { type ReplayRecord, replayRecord } from "../contract/replay-record.ts";
 import { reprocessJobLua } from "./bullmq-scripts.ts";
 import { type QueuePlace, queueKeys } from "./queue-place.ts";
 import type { RedisClient } from "./redis-clients.ts";
@@ -9,7 +10,8 @@ const HISTORY_LENGTH = 20;
 /**
  * In front of BullMQ's own retry script, so that leaving the dead letters and entering the queue are one step:
  * there is no moment in between for a crash or a second replay. Takes off what `bury` put on, counts the
- * replay, keeps the failure as history, and clears the stall count, which BullMQ's retry doesn't.
+ * replay, keeps the failure as history together with who replayed it and why, and clears the stall count, which
+ * BullMQ's retry doesn't. Run again with the same token it changes nothing, so one replay is recorded once.
  */
 const takeBackLua = `
 -- KEYS[1..9] as in BullMQ's reprocessJob, then 10 dead failed, 11 dead job, 12 dead logs, 13 job logs
@@ -26,20 +28,29 @@ do
   if redis.call('HGET', KEYS[11], 'replayToken') == ARGV[7] then return 1 end
   if redis.call('EXISTS', KEYS[1]) == 1 then return -12 end
 
-  local fields = redis.call('HMGET', KEYS[11], 'failureContext', 'data', 'failures')
-  local context = fields[1]
-  if context then
-    local suffix = ',"failureContext":' .. context .. '}'
+  local fields = redis.call('HMGET', KEYS[11], 'failureContext', 'data', 'failures', 'failedReason', 'atm',
+    'finishedOn', 'replays')
+  local got, failures = pcall(cjson.decode, fields[3] or '[]')
+  if not got or type(failures) ~= 'table' then failures = {} end
+  local readable, failure = pcall(cjson.decode, fields[1] or '')
+  -- A job that another tool put here has no context; what its hash says stands in, so that the replay is recorded.
+  if not readable or type(failure) ~= 'table' then
+    failure = { attempts = tonumber(fields[5]) or 0, lastError = fields[4] or '', reason = 'exhausted',
+      failedAt = tonumber(fields[6]) or 0, replays = tonumber(fields[7]) or 0 }
+  end
+  failure.replayed = cjson.decode(ARGV[8])
+  table.insert(failures, failure)
+  while #failures > ${HISTORY_LENGTH} do table.remove(failures, 1) end
+  local history = cjson.encode(failures)
+
+  -- Nothing was written so far, and from here on nothing fails: a script that stops halfway is not taken back.
+  redis.call('HSET', KEYS[11], 'failures', history)
+  if fields[1] then
+    local suffix = ',"failureContext":' .. fields[1] .. '}'
     local data = fields[2] or ''
     if string.sub(data, -#suffix) == suffix then
       redis.call('HSET', KEYS[11], 'data', string.sub(data, 1, -#suffix - 1) .. '}')
     end
-    local got, failures = pcall(cjson.decode, fields[3] or '[]')
-    if not got or type(failures) ~= 'table' then failures = {} end
-    local readable, failure = pcall(cjson.decode, context)
-    if readable then table.insert(failures, failure) end
-    while #failures > ${HISTORY_LENGTH} do table.remove(failures, 1) end
-    if #failures > 0 then redis.call('HSET', KEYS[11], 'failures', cjson.encode(failures)) end
   end
   redis.call('HDEL', KEYS[11], 'failureContext', 'stc')
   redis.call('HINCRBY', KEYS[11], 'replays', 1)
@@ -66,12 +77,14 @@ const RESULTS: Readonly<Record<string, UnburyResult>> = {
 /**
  * Puts a dead letter back into the queue with its full schedule. Of two at once, one says `replayed`.
  * @param token tells this call from any other, so that it can be run again after a lost answer
+ * @param record stays with the job
  */
 export async function unbury(
   client: ScriptClient,
   place: QueuePlace,
   jobId: string,
   token: string,
+  record: ReplayRecord = replayRecord({}, Date.now()),
 ): Promise<UnburyResult> {
   const { main, dead } = queueKeys(place);
   const keys = [
@@ -81,7 +94,11 @@ export async function unbury(
     dead(`${jobId}:logs`),
     main(`${jobId}:logs`),
   ];
-  const code = await runScript(client, unburyScript, keys, [...retryArguments(jobId), token]);
+  const code = await runScript(client, unburyScript, keys, [
+    ...retryArguments(jobId),
+    token,
+    JSON.stringify(record),
+  ]);
   return RESULTS[String(code)] as UnburyResult;
 }
 

@@ -1,4 +1,5 @@
 export { defineConfig } from "./define-config.ts";
+export { resolveDurability } from "./durability-setting.ts";
 export type { HeaderSource } from "./headers.ts";
 export type {
   Field,
@@ -9,6 +10,7 @@ export type {
   Timestamp,
 } from "./provider.ts";
 export { type ProviderName, providers } from "./providers/index.ts";
+export { type ServedSource, servedSources } from "./served-sources.ts";
 export { signDelivery } from "./sign.ts";
 export {
   type ResolvedConfig,

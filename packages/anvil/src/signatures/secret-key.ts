@@ -19,6 +19,13 @@ export function secretProblem(secret: string): string | undefined {
   return undefined;
 }
 
+/** What looks right and is another of the provider's secrets, the one that people have at hand. */
+export function otherSecretProblem(secret: string): string | undefined {
+  return /^[spr]k_(live|test)_/.test(secret)
+    ? "is an API key; the endpoint's signing secret is wanted"
+    : undefined;
+}
+
 /**
  * The HMAC key of a configured secret.
  * @returns undefined when the text isn't in the scheme's form

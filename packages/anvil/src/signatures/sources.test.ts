@@ -83,22 +83,22 @@ describe("resolveConfig", () => {
     };
     const found = problems(config, { ANVIL_RETRY_SCHEDULE: "1x", SHOP_SECRET: "" });
     for (const part of [
-      'WEBHOOK_SECRET is not set (the secret of source "default")',
+      'WEBHOOK_SECRET is not set (the secret of source "default", provider hmac)',
       "sources.default.dedupeMs: a whole number of milliseconds from 1 to 7776000000",
       'sources.no/name: a source\'s name is part of its URL; use up to 64 letters, digits, "-" and "_"',
-      'sources.stripe.secret is an API key; the endpoint\'s signing secret is wanted, it starts with whsec_ (the secret of source "stripe")',
+      'sources.stripe.secret is an API key; the endpoint\'s signing secret is wanted, it starts with whsec_ (the secret of source "stripe", provider stripe)',
       "sources.stripe.previousSecret has white space around it",
       "sources.github.provider: unknown provider; known are hmac, stripe, github, standard-webhooks",
       "sources.hub.secret: name at least one secret",
       "sources.billing.provider: is missing",
-      "sources.billing.retries: unknown setting; known are provider, secret, previousSecret, retry, dedupeMs, bodyLimit, onDeadRedelivery",
+      "sources.billing.retries: unknown setting; known are provider, secret, previousSecret, retry, dedupeMs, bodyLimit, onDeadRedelivery, limits",
       'sources.billing.onDeadRedelivery: "keep" or "replay"',
-      'SHOP_SECRET is empty (the secret of source "shop")',
+      'SHOP_SECRET is empty (the secret of source "shop", provider hmac)',
       "sources.slow.retry.schedule: each delay is a whole number",
       "sources.slow.retry.delays: unknown setting; known are schedule",
       "retry.schedule: a retry schedule is a list of delays in milliseconds",
       'queue "a:b": use letters',
-      "redis: unknown setting; known are sources, retry, queue, prefix",
+      "redis: unknown setting; known are sources, retry, encryption, queue, prefix, durability",
       'ANVIL_RETRY_SCHEDULE: "1x" is no delay',
     ]) {
       expect(
@@ -207,7 +207,9 @@ describe("secrets", () => {
       const config = { sources: { hook: { provider, secret: env("HOOK_SECRET") } } };
       const found = problems(config, { HOOK_SECRET: value });
       expect(found).toHaveLength(1);
-      expect(found[0]).toMatch(/^HOOK_SECRET is (not set|empty) \(the secret of source "hook"\)$/);
+      expect(found[0]).toMatch(
+        /^HOOK_SECRET is (not set|empty) \(the secret of source "hook", provider \S+\)$/,
+      );
     }
   });
 
@@ -241,6 +243,8 @@ describe("secrets", () => {
   it.each<[string, string, string]>([
     ["hmac", "v1,whsec_madeup", "starts with a signature's version"],
     ["hmac", "https://example.com/hooks", "is a URL"],
+    ["hmac", "sk_live_madeup", "is an API key"],
+    ["github", "rk_test_madeup", "is an API key"],
     ["hmac", "abc", "is shorter than 6 characters"],
     ["github", "v1,whsec_madeup", "starts with a signature's version"],
     ["github", "https://example.com/hooks", "is a URL"],
@@ -253,7 +257,7 @@ describe("secrets", () => {
     ["stripe", "madeup-secret", "is no signing secret of Stripe"],
     ["standard-webhooks", "v1,whsec_bWFkZSB1cCBzZWNyZXQ=", "starts with a signature's version"],
     ["standard-webhooks", "v1a,whsec_bWFkZSB1cCBzZWNyZXQ=", "starts with a signature's version"],
-    ["standard-webhooks", "sk_test_madeup", "is not base64 behind whsec_"],
+    ["standard-webhooks", "sk_test_madeup", "is an API key"],
     ["standard-webhooks", "https://example.com/hooks", "is a URL"],
     ["standard-webhooks", "whsec_", "is not base64 behind whsec_"],
     ["standard-webhooks", "whsec_not base64!", "is not base64 behind whsec_"],
@@ -263,7 +267,7 @@ describe("secrets", () => {
   ])("of %s that are %s are refused: %s (H-11)", (provider, secret, problem) => {
     const found = of(provider, secret);
     expect(found).toEqual([expect.stringContaining(`sources.hook.secret ${problem}`)]);
-    expect(found[0]).toContain('(the secret of source "hook")');
+    expect(found[0]).toContain(`(the secret of source "hook", provider ${provider})`);
     if (secret !== "whsec_") expect(found[0]).not.toContain(secret);
   });
 
@@ -292,7 +296,7 @@ describe("secrets", () => {
     "before the current one are refused when wrong: %j",
     (PREVIOUS) => {
       expect(problems(withSource({ previousSecret: env("PREVIOUS") }), { PREVIOUS })).toEqual([
-        expect.stringMatching(/^PREVIOUS .*\(the secret of source "default"\)$/),
+        expect.stringMatching(/^PREVIOUS .*\(the secret of source "default", provider hmac\)$/),
       ]);
     },
   );
@@ -398,7 +402,7 @@ describe("a provider of one's own", () => {
   it("has its own say about its secrets", () => {
     const strict: Provider = { ...row, secretProblem: () => "is not the one" };
     expect(problems(withRow(strict))).toEqual([
-      'sources.own.secret is not the one (the secret of source "own")',
+      'sources.own.secret is not the one (the secret of source "own", provider made-up)',
     ]);
   });
 

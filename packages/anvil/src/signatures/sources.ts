@@ -1,13 +1,17 @@
 import * as v from "valibot";
+import type { Cipher } from "../contract/cipher.ts";
 import {
   type AnvilConfig,
   DEFAULT_BODY_LIMIT,
   DEFAULT_DEDUPE_MS,
+  type Durability,
   MAX_BODY_LIMIT,
+  type ResolvedLimits,
   type Secret,
   type SourceConfig,
 } from "../contract/config.ts";
-import type { Environment } from "../contract/environment.ts";
+import { resolveEncryption } from "../contract/encryption.ts";
+import { type Environment, isVariableName } from "../contract/environment.ts";
 import { ConfigError } from "../contract/errors.ts";
 import { DEFAULT_PREFIX, DEFAULT_QUEUE, queueNameProblem } from "../contract/queue-names.ts";
 import {
@@ -16,10 +20,12 @@ import {
   type RetrySchedule,
   retryScheduleProblem,
 } from "../contract/retry-schedule.ts";
+import { dedupeProblem, durabilitySchema, resolveDurability } from "./durability-setting.ts";
+import { limitsEntries, limitsProblem, resolveLimits } from "./limits-setting.ts";
 import type { Provider } from "./provider.ts";
 import { isProviderRow, providerProblems } from "./provider-schema.ts";
 import { type ProviderName, providers } from "./providers/index.ts";
-import { MIN_SECRET_LENGTH, secretKey, secretProblem } from "./secret-key.ts";
+import { MIN_SECRET_LENGTH, otherSecretProblem, secretKey, secretProblem } from "./secret-key.ts";
 
 /** A source with every default filled in and every secret read. Holds keys: never log it. */
 export type ResolvedSource = {
@@ -33,12 +39,17 @@ export type ResolvedSource = {
   readonly dedupeMs: number;
   readonly bodyLimit: number;
   readonly onDeadRedelivery: "keep" | "replay";
+  /** Absent where it has none. */
+  readonly limits?: ResolvedLimits;
 };
 
 export type ResolvedConfig = {
   readonly sources: ReadonlyMap<string, ResolvedSource>;
   readonly queue: string;
   readonly prefix: string;
+  readonly durability: Durability;
+  /** Holds keys: never log it. */
+  readonly cipher: Cipher | undefined;
 };
 
 const MAX_DEDUPE_MS = 90 * 86_400_000;
@@ -51,11 +62,7 @@ const secretSchema = v.union(
   [
     v.string(),
     v.strictObject({
-      env: v.pipe(
-        v.string(VARIABLE),
-        v.regex(/^[a-z_]\w*$/i, VARIABLE),
-        v.check((name) => !/^(whsec|wh[ps]k|[spr]k)_/.test(name), VARIABLE),
-      ),
+      env: v.pipe(v.string(VARIABLE), v.check(isVariableName, VARIABLE)),
     }),
   ],
   'a secret is a text or env("NAME")',
@@ -80,6 +87,7 @@ const wholeNumber = (most: number, unit: string) =>
       `a whole number of ${unit} from 1 to ${most}`,
     ),
   );
+const limitsSchema = v.strictObject(limitsEntries, SETTINGS);
 const providerSchema = v.union(
   [v.picklist([...providers.keys()]), v.custom<Provider>(isProviderRow)],
   `unknown provider; known are ${[...providers.keys()].join(", ")}, or a row of your own`,
@@ -96,6 +104,7 @@ const sourceSchema = v.strictObject(
     dedupeMs: v.optional(wholeNumber(MAX_DEDUPE_MS, "milliseconds")),
     bodyLimit: v.optional(wholeNumber(MAX_BODY_LIMIT, "bytes")),
     onDeadRedelivery: v.optional(v.picklist(["keep", "replay"], '"keep" or "replay"')),
+    limits: v.optional(limitsSchema),
   },
   SETTINGS,
 );
@@ -109,15 +118,18 @@ const configSchema = v.strictObject(
   {
     sources: v.record(v.string(), v.unknown(), "an object of sources by name"),
     retry: v.optional(retrySchema),
+    // Checked by what reads it, since workers need it as well, and they read no more of this.
+    encryption: v.optional(v.unknown()),
     queue: v.optional(v.string("a text")),
     prefix: v.optional(v.string("a text")),
+    durability: v.optional(durabilitySchema),
   },
   SETTINGS,
 );
 
 /**
  * Checks a configuration, fills in the defaults and reads the secrets.
- * @param env where `env("NAME")` references are looked up, and ANVIL_RETRY_SCHEDULE; nothing else is read
+ * @param env where `env("NAME")` references are looked up, ANVIL_RETRY_SCHEDULE and ANVIL_DURABILITY; nothing else is read
  * @throws {ConfigError} naming everything that is wrong at once, by setting, never a secret's value
  */
 export function resolveConfig(config: unknown, env: Environment = {}): ResolvedConfig {
@@ -132,6 +144,8 @@ export function resolveConfig(config: unknown, env: Environment = {}): ResolvedC
   if (nameProblem) problems.push(nameProblem);
 
   const schedule = globalSchedule(raw, env, problems);
+  const durability = resolveDurability(raw.durability, env, problems);
+  const cipher = resolveEncryption(raw.encryption, env, problems);
   const listed = typeof raw.sources === "object" && raw.sources !== null ? Object.entries(raw.sources) : [];
   if (checked.success && listed.length === 0) problems.push("sources: name at least one source");
   const sources = new Map<string, ResolvedSource>();
@@ -139,6 +153,11 @@ export function resolveConfig(config: unknown, env: Environment = {}): ResolvedC
     const source = v.safeParse(sourceSchema, candidate);
     if (!source.success) {
       problems.push(...source.issues.map((issue) => describeIssue(issue, ["sources", name])));
+    } else {
+      const { limits, dedupeMs } = source.output as SourceConfig;
+      for (const problem of [limitsProblem(limits), dedupeProblem(dedupeMs, durability)]) {
+        if (problem) problems.push(`sources.${name}.${problem}`);
+      }
     }
     const readable = source.success ? source : v.safeParse(signingSchema, candidate);
     if (!readable.success) continue;
@@ -147,7 +166,7 @@ export function resolveConfig(config: unknown, env: Environment = {}): ResolvedC
     if (resolved) sources.set(name, resolved);
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  return { sources, queue, prefix };
+  return { sources, queue, prefix, durability, cipher };
 }
 
 function globalSchedule(config: Partial<AnvilConfig>, env: Environment, problems: string[]): RetrySchedule {
@@ -188,15 +207,16 @@ function resolveSource(
       typeof secret === "string" ? secret : Object.hasOwn(env, secret.env) ? env[secret.env] : undefined;
     const called = typeof secret === "string" ? setting : secret.env;
     if (optional && (value === undefined || value === "")) return;
+    const whose = `(the secret of source "${name}", provider ${provider.name})`;
     const problem =
-      value === undefined ? "is not set" : (secretProblem(value) ?? provider.secretProblem?.(value));
+      value === undefined
+        ? "is not set"
+        : (secretProblem(value) ?? provider.secretProblem?.(value) ?? otherSecretProblem(value));
     const key = value === undefined || problem ? undefined : secretKey(value, provider.scheme.secret);
-    if (problem) problems.push(`${called} ${problem} (the secret of source "${name}")`);
-    else if (!key) problems.push(`${called} is not base64 behind whsec_ (the secret of source "${name}")`);
+    if (problem) problems.push(`${called} ${problem} ${whose}`);
+    else if (!key) problems.push(`${called} is not base64 behind whsec_ ${whose}`);
     else if (key.length < MIN_SECRET_LENGTH)
-      problems.push(
-        `${called} is base64 of fewer than ${MIN_SECRET_LENGTH} bytes (the secret of source "${name}")`,
-      );
+      problems.push(`${called} is base64 of fewer than ${MIN_SECRET_LENGTH} bytes ${whose}`);
     else {
       secrets.push(value as string);
       keys.push(key);
@@ -211,6 +231,7 @@ function resolveSource(
   }
   if (source.previousSecret !== undefined) add(source.previousSecret, `${at}.previousSecret`, true);
 
+  const limits = resolveLimits(source.limits);
   return {
     name,
     provider,
@@ -220,16 +241,24 @@ function resolveSource(
     dedupeMs: source.dedupeMs ?? DEFAULT_DEDUPE_MS,
     bodyLimit: source.bodyLimit ?? DEFAULT_BODY_LIMIT,
     onDeadRedelivery: source.onDeadRedelivery ?? "keep",
+    ...(limits ? { limits } : {}),
   };
 }
 
 /** Says where and what, and for a misspelt key which ones there are. Never repeats a value: it may be a secret. */
 function describeIssue(issue: v.BaseIssue<unknown>, at: readonly string[]): string {
-  const inner = v.getDotPath(issue);
+  // The name of an unknown setting may be a secret, too.
+  const inner = v
+    .getDotPath(issue)
+    ?.split(".")
+    .map((name) => (/^[\w-]{1,24}$/.test(name) ? name : "(a name not shown)"))
+    .join(".");
   const path = [...at, ...(inner ? [inner] : [])].join(".") || "the configuration";
   if (issue.type === "strict_object" && issue.expected === "never") {
     const around = at.length > 0 ? sourceSchema.entries : configSchema.entries;
-    const known = inner?.startsWith("retry.") ? retrySchema.entries : around;
+    const nested = { retry: retrySchema, limits: limitsSchema };
+    const [outer = "", setting] = inner?.split(".") ?? [];
+    const known = (setting && nested[outer as keyof typeof nested]?.entries) || around;
     return `${path}: unknown setting; known are ${Object.keys(known).join(", ")}`;
   }
   if (issue.received === "undefined") return `${path}: is missing`;

@@ -4,7 +4,7 @@ import { Cluster, Redis } from "ioredis";
 import { expect, it } from "vitest";
 import { silentLog } from "webhook-anvil";
 import { createServer } from "webhook-anvil/ingress";
-import { jobState, type RedisClient, type RedisTarget, showDead } from "webhook-anvil/queue";
+import { jobState, queueStats, type RedisClient, type RedisTarget, showDead } from "webhook-anvil/queue";
 import { replayDeadLetter } from "webhook-anvil/replay";
 import { createWorker } from "webhook-anvil/worker";
 
@@ -44,6 +44,7 @@ async function wholePath(redis: RedisTarget, client: RedisClient): Promise<void>
     await waitUntil(async () => (await jobState(client, place, jobId)) === "completed", {
       what: "it is done",
     });
+    expect(await queueStats(client, place, Date.now())).toMatchObject({ waiting: 0, dead: 0, completed: 1 });
     expect((await app.request("/readyz")).status).toBe(200);
   } finally {
     await worker.close();
@@ -52,7 +53,7 @@ async function wholePath(redis: RedisTarget, client: RedisClient): Promise<void>
   }
 }
 
-it("the whole path on a cluster of three", async () => {
+it("H-54: the whole path on a cluster of three, by either way to name it", async () => {
   const cluster = await startRedisCluster();
   const url = cluster.urls.join(",");
   const nodes = cluster.urls.map((each) => ({ host: "127.0.0.1", port: Number(new URL(each).port) }));

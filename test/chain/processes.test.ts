@@ -30,7 +30,7 @@ function spawnWorker(chain: Chain, options: object) {
 describe("workers that are killed", () => {
   const quick = { lockMs: 300, stallCheckMs: 200, sweepMs: 100 };
 
-  it("a job that kills its worker beyond the stall limit becomes one dead letter", async () => {
+  it("H-44 a job that kills its worker beyond the stall limit becomes one dead letter", async () => {
     const chain = startChain();
     const { jobId } = await chain.deliver('{"kill":true}');
     for (let death = 1; death <= 3; death++) {
@@ -67,7 +67,7 @@ describe("workers that are killed", () => {
     expect(await effects()).toEqual([`started ${jobId} 1`, `started ${jobId} 1`, `finished ${jobId} 1`]);
   }, 40_000);
 
-  it("SIGTERM lets a job finish and exits 0", async () => {
+  it("H-47 SIGTERM lets a job finish and exits 0", async () => {
     const chain = startChain();
     const { jobId } = await chain.deliver('{"takeMs":700}');
     const worker = spawnWorker(chain, {});
@@ -77,7 +77,7 @@ describe("workers that are killed", () => {
     expect(await effects()).toEqual([`started ${jobId} 1`, `finished ${jobId} 1`]);
   });
 
-  it("SIGTERM gives a job back that is longer than the drain limit", async () => {
+  it("H-47 SIGTERM gives a job back that is longer than the drain limit", async () => {
     const chain = startChain();
     const { jobId } = await chain.deliver('{"takeMs":60000}');
     const worker = spawnWorker(chain, { drainMs: 500 });
@@ -90,7 +90,7 @@ describe("workers that are killed", () => {
 });
 
 describe("ingress processes", () => {
-  it("100 identical deliveries over 4 processes, 50 rounds: one job a round, every answer 202", async () => {
+  it("H-33 100 identical deliveries over 4 processes, 50 rounds: one job and one run a round, every answer 202", async () => {
     const redis = await startRedis();
     const chain = startChain({ url: redis.url });
     const processes = Array.from({ length: 4 }, () =>
@@ -121,9 +121,19 @@ describe("ingress processes", () => {
       expect(await chain.redis.llen(chain.key("wait"))).toBe(round + 1);
     }
     await Promise.all(processes.map((each) => each.kill()));
+    const runs: string[] = [];
+    const worker = await chain.work((event) => {
+      runs.push(event.text);
+    });
+    await waitUntil(async () => (await chain.redis.zcard(chain.key("completed"))) === 50, {
+      what: "all rounds are handled",
+    });
+    expect(new Set(runs).size).toBe(50);
+    expect(runs).toHaveLength(50);
+    await worker.close();
   }, 60_000);
 
-  it("know an event that another process took, also after it was killed", async () => {
+  it("H-34 know an event that another process took, also after it was killed", async () => {
     const chain = startChain();
     const spawn = () =>
       spawnNode({

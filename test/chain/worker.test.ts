@@ -331,7 +331,7 @@ describe("a job that comes back to the worker that still runs it", () => {
 describe("a worker that Redis refuses for good", () => {
   it("says so from start(), and leaves no connection behind", async () => {
     const redis = await startRedis({
-      args: ["--user", "limited", "on", ">made-up", "~*", "&*", "+@all", "-info"],
+      args: ["--user", "limited", "on", ">made-up", "~*", "&*", "+@all", "-eval"],
     });
     const url = redis.url.replace("redis://", "redis://limited:made-up@");
     const worker = createWorker(() => {}, { redis: url, log: silentLog });

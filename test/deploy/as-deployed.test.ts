@@ -17,7 +17,7 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { anvil } from "../../packages/cli/src/fixtures/anvil-process.ts";
 import { type DeployedStage, deployStage, userCode } from "./deployed-stage.ts";
-import { containerOf } from "./graph.ts";
+import { containerOf, statementsOf } from "./graph.ts";
 import { buildImage, type Image } from "./image/build-image.ts";
 import { imagesImpossible } from "./image/buildah.ts";
 import { runImage } from "./image/run-image.ts";
@@ -183,6 +183,32 @@ describe.each(["url", "upstash"] as const)("with redis %s", (redisSetting) => {
       const forged = { ...(await senders.github(event())), body: event() };
       expect((await send(forged)).status).toBe(401);
       expect(await container.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    });
+
+    it("encrypts what lies in Redis, with a key that the worker has from a parameter of its own", async () => {
+      const [parameter, redisUrl, ...more] = stage.graph.all("aws:ssm/parameter:Parameter");
+      expect([redisUrl?.name, more]).toEqual(["RedisUrlParameter", []]);
+      expect(parameter?.inputs).toMatchObject({
+        name: "/anvil/local/anvil-encryption-key",
+        type: "SecureString",
+        value: senderSecrets.AnvilEncryptionKey,
+      });
+      const { environment, secrets } = containerOf(stage.graph);
+      expect(secrets.map(({ name }: { name: string }) => name)).toEqual([
+        "REDIS_URL",
+        "ANVIL_ENCRYPTION_KEY",
+      ]);
+      expect(environment).toContainEqual({ name: "ANVIL_ENCRYPTION_KEY_VERSION", value: "1" });
+      const role = stage.graph.inputs("aws:iam/role:Role", "WorkerExecutionRole");
+      expect(statementsOf(role)[0]?.Resource).toEqual([
+        expect.stringMatching(/:parameter\/anvil\/local\/redis-url$/),
+        expect.stringMatching(/:parameter\/anvil\/local\/anvil-encryption-key$/),
+      ]);
+
+      const { jobId } = await send(await senders.stripe(event()));
+      const data = (await client.hget(`{anvil}:webhooks:${jobId}`, "data")) as string;
+      expect(JSON.parse(data)).toMatchObject({ type: "order.paid", encoding: "aes-256-gcm" });
+      expect(data).not.toContain("passOnTo");
     });
 
     it("buries what fails for good, and the replay function brings it back", async () => {

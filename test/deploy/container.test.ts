@@ -10,6 +10,7 @@ import { buildImage, type Image } from "./image/build-image.ts";
 import { imagesImpossible } from "./image/buildah.ts";
 import { runImage } from "./image/run-image.ts";
 import { type OtherSide, startOtherSide } from "./other-side.ts";
+import { senderSecrets } from "./senders.ts";
 
 const missing = await imagesImpossible();
 const because = missing ? ` (skipped: ${missing})` : "";
@@ -103,7 +104,8 @@ describe.skipIf(missing)(`containers${because}`, () => {
 
   async function startWorker(env: Record<string, string> = {}) {
     const port = String(await freePort());
-    const container = await start(worker, { HEALTH_PORT: port, ...env });
+    const key = { ANVIL_ENCRYPTION_KEY: senderSecrets.AnvilEncryptionKey };
+    const container = await start(worker, { HEALTH_PORT: port, ...key, ...env });
     await container.waitForLine(/"message":"working"/);
     return { container, port };
   }
@@ -157,7 +159,7 @@ describe.skipIf(missing)(`containers${because}`, () => {
     }
   });
 
-  it("finish what runs when they are told to stop, as process 1, and exit 0", async () => {
+  it("H-47 finish what runs when they are told to stop, as process 1, and exit 0", async () => {
     await startIngress();
     otherSide.answers({ afterMs: 1_500 });
     const { container } = await startWorker({ ANVIL_DRAIN: "5s" });
@@ -179,7 +181,7 @@ describe.skipIf(missing)(`containers${because}`, () => {
     return jobId;
   }
 
-  it("give back what takes longer than the drain limit, at no cost of an attempt, well before they are killed", async () => {
+  it("H-47 give back what takes longer than the drain limit, at no cost of an attempt, well before they are killed", async () => {
     await startIngress();
     otherSide.answers({ afterMs: 60_000 });
     const { container } = await startWorker({ ANVIL_DRAIN: "1s" });

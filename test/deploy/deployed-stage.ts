@@ -15,7 +15,7 @@ export interface DeployedStage {
   zip(name: FunctionName): string;
   /** A sandbox of that function, from its zip and with its environment. */
   start(name: FunctionName, options?: Partial<LambdaOptions>): Promise<Lambda>;
-  /** What ECS would put into the worker's environment, REDIS_URL out of its parameter included. */
+  /** What ECS would put into the worker's environment, what lies in parameters included. */
   workerEnvironment(): Record<string, string>;
   discard(): Promise<void>;
 }
@@ -57,12 +57,17 @@ export async function deployStage({
         });
       },
       workerEnvironment() {
-        const { environment } = containerOf(graph) as { environment: { name: string; value: string }[] };
-        const { value } = graph.inputs("aws:ssm/parameter:Parameter", "RedisUrlParameter");
-        return {
-          ...Object.fromEntries(environment.map(({ name, value }) => [name, value])),
-          REDIS_URL: value,
+        const { environment, secrets } = containerOf(graph) as {
+          environment: { name: string; value: string }[];
+          secrets: { name: string; valueFrom: string }[];
         };
+        const parameters = graph.all("aws:ssm/parameter:Parameter");
+        const parameterAt = (arn: string) =>
+          parameters.find(({ inputs }) => arn.endsWith(`:parameter${inputs.name}`))?.inputs.value;
+        return Object.fromEntries([
+          ...environment.map(({ name, value }) => [name, value]),
+          ...secrets.map(({ name, valueFrom }) => [name, parameterAt(valueFrom)]),
+        ]);
       },
       discard: () => stage.discard(),
     };

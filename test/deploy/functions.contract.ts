@@ -105,7 +105,7 @@ export function functionsContract({ stage, production, redis, graph }: Deployed)
     }
   });
 
-  it(`puts the functions ${redis === "elasticache" ? "into private subnets beside Redis" : "into no VPC"}`, () => {
+  it(`H-56 puts the functions ${redis === "elasticache" ? "into private subnets beside Redis" : "into no VPC"}`, () => {
     const subnets = graph()
       .all("aws:ec2/subnet:Subnet")
       .filter(({ name }) => name.startsWith("VpcPrivate"));

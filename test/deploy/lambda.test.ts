@@ -88,7 +88,7 @@ describe.skipIf(missing)(`the deployed ingress under AWS's runtime client${becau
     expect(readFileSync(join(folder, "bundle.mjs")).length).toBeLessThan(600_000);
   });
 
-  it("has stored what it answers 202 to, 200 times, each time frozen from the answer on", async () => {
+  it("H-29 has stored what it answers 202 to, 200 times, each time frozen from the answer on", async () => {
     const lambda = await start();
     const lost: string[] = [];
     for (let n = 0; n < 200; n++) {
@@ -101,7 +101,7 @@ describe.skipIf(missing)(`the deployed ingress under AWS's runtime client${becau
     expect(await stored()).toBe(200);
   });
 
-  it("waits for a Redis that takes 800 ms before it answers", async () => {
+  it("H-29 waits for a Redis that takes 800 ms before it answers", async () => {
     const lambda = await start();
     await deliver(lambda);
     proxy.roundTrip(800);
@@ -113,7 +113,7 @@ describe.skipIf(missing)(`the deployed ingress under AWS's runtime client${becau
     }
   });
 
-  it("leaves nothing running after the answer, and keeps to one connection", async () => {
+  it("H-30 leaves nothing running after the answer, and keeps to one connection", async () => {
     const preload = fileURLToPath(new URL("lambda/active-resources.js", import.meta.url));
     const lambda = await start({ freezesBetweenEvents: false, preload });
     await deliver(lambda);
@@ -139,7 +139,7 @@ describe.skipIf(missing)(`the deployed ingress under AWS's runtime client${becau
     ["is ended by Redis", () => client.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")],
     ["vanishes silently", () => proxy.blackHole()],
   ])("while it is frozen and its connection %s", (_, breakIt) => {
-    it("takes the next event in time, once", async () => {
+    it("H-31 takes the next event in time, once", async () => {
       const lambda = await start();
       expect((await deliver(lambda)).status).toBe(202);
       await waitUntil(() => isFrozen(lambda), { what: "the sandbox is frozen" });

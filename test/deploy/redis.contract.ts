@@ -66,7 +66,7 @@ export function redisContract({ production, redis, graph }: Deployed): void {
     expect({ protect, retainOnDelete }).toEqual({ protect: undefined, retainOnDelete: undefined, ...kept });
   });
 
-  it("lies in the private subnets, its port open to members of its security group alone", () => {
+  it("H-56 lies in the private subnets, its port open to members of its security group alone", () => {
     const ids = graph()
       .all("aws:ec2/subnet:Subnet")
       .filter(({ name }) => name.startsWith("VpcPrivate"))

@@ -9,6 +9,7 @@ export const senderSecrets = {
   StripeSecret: "whsec_made_up_of_stripe",
   GithubSecret: "made-up-of-github",
   PartnerSecret: "whsec_bWFkZS11cC1vZi10aGUtcGFydG5lcnMtc2VjcmV0",
+  AnvilEncryptionKey: Buffer.from("made-up-key-of-thirty-two-bytes!").toString("base64"),
 } as const;
 
 export interface Delivery {

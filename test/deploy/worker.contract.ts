@@ -20,7 +20,7 @@ export function workerContract({ stage, production, redis, graph }: Deployed): v
     );
   });
 
-  it("gives it the drain limit, and longer than that before it is killed", () => {
+  it("H-47 and H-56: gives it the drain limit, and longer than that before it is killed", () => {
     const drain = container().environment.find(({ name }: { name: string }) => name === "ANVIL_DRAIN").value;
     expect(drain).toBe("25s");
     expect(container().stopTimeout).toBe(60);

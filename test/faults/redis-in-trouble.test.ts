@@ -226,7 +226,7 @@ describe("Redis in trouble", () => {
     expect(answer).toMatchObject(notStored);
   });
 
-  it("has no client slots left, and recovers when there are some", async () => {
+  it("H-32 has no client slots left, and recovers when there are some", async () => {
     const redis = await startRedis();
     const holder = new Redis(redis.url);
     await holder.ping();

@@ -6,35 +6,10 @@ import { silentLog } from "webhook-anvil";
 import { createServer } from "webhook-anvil/ingress";
 import { functionUrlHandler } from "../../functions/function-url.ts";
 import { functionUrlEvent } from "./function-url-event.ts";
-import { type Host, ingressContract } from "./ingress.contract.ts";
+import { functionUrlHost, isText } from "./hosts.ts";
+import { ingressContract } from "./ingress.contract.ts";
 
 const context = { awsRequestId: "made-up" } as Context;
-
-/** Which bodies come as base64 is up to AWS; both forms must mean the same. */
-function functionUrlHost(asBase64: (body: Uint8Array) => boolean) {
-  return async (options: Parameters<typeof createServer>[0]): Promise<Host> => {
-    const app = createServer(options);
-    const handler = functionUrlHandler(app);
-    return {
-      async send({ method = "POST", path = "/", headers = {}, body }) {
-        const isBase64Encoded = body !== undefined && asBase64(body);
-        const text = body && Buffer.from(body).toString(isBase64Encoded ? "base64" : "utf8");
-        const result = await handler(
-          functionUrlEvent({ method, path, headers, body: text, isBase64Encoded }),
-          context,
-        );
-        return {
-          status: result.statusCode ?? 0,
-          headers: new Headers(result.headers as Record<string, string>),
-          text: result.body ?? "",
-        };
-      },
-      close: () => app.close(),
-    };
-  };
-}
-
-const isText = (body: Uint8Array) => Buffer.from(Buffer.from(body).toString("utf8")).equals(body);
 
 ingressContract(
   "behind a function URL, every body as base64",

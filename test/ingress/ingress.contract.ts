@@ -3,28 +3,15 @@ import { sharedRedisUrl, snapshotKeys, uniquePrefix } from "anvil-testkit";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decodeBody, type Envelope, silentLog } from "webhook-anvil";
-import type { ServerOptions } from "webhook-anvil/ingress";
 import { providers, signDelivery } from "webhook-anvil/signatures";
-
-type Delivery = {
-  readonly method?: string;
-  /** With its query. */
-  readonly path?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
-};
-
-export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
-
-/** A way to reach the ingress: in process, over HTTP, as a function URL event. */
-export type Host = { send(delivery: Delivery): Promise<Answer>; close(): Promise<void> };
+import type { Answer, Host, StartHost } from "./hosts.ts";
 
 const SECRET = "made-up-secret-of-the-tests";
 const STRIPE_SECRET = "whsec_made_up_for_the_tests";
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 
 /** What the ingress promises, wherever it runs. Every host passes the same suite. */
-export function ingressContract(name: string, start: (options: ServerOptions) => Promise<Host>): void {
+export function ingressContract(name: string, start: StartHost): void {
   describe(name, () => {
     const prefix = uniquePrefix();
     let host: Host;

@@ -88,6 +88,8 @@ export function createProgram(context: Context, ended: (exitCode: number) => voi
     .summary("run dead letters again")
     .description("Puts dead letters back into the queue, with their full retry schedule.")
     .argument("<id...>", "the job's id, as in the 202; several, too")
+    .option("--by <name>", "who replays, for the record; default the user of this machine")
+    .option("--reason <text>", "why, for the record: anvil dead show tells it if the event fails again")
     .option("--function <name>", "have the deployed replay function do it (AWS_REGION, AWS_PROFILE)")
     .option("--json", "for programs")
     .action(run(async () => (await import("./commands/replay.ts")).replay));
@@ -133,7 +135,10 @@ Environment:
   REDIS_URL                 default redis://127.0.0.1:6379; rediss:// for TLS
   WEBHOOK_SECRET            of the default source; WEBHOOK_SECRET_PREVIOUS while it is being rotated
   ANVIL_CONFIG              the configuration file; default anvil.config.ts of this folder
+  ANVIL_ENCRYPTION_KEY      encrypts what events hold, where there is no configuration file;
+                            ANVIL_ENCRYPTION_KEY_PREVIOUS while it is being rotated
   ANVIL_RETRY_SCHEDULE      delays before the retries; default 1s,5s,30s,5m
+  ANVIL_DURABILITY          what a 202 of ingress waits for: memory (default), replica or disk
   ANVIL_QUEUE, ANVIL_PREFIX as --queue and --prefix
   PORT, HOST                where ingress listens; default 3000 on 0.0.0.0
   ANVIL_DEBUG               1 shows where an error comes from

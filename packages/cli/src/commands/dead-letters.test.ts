@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { sharedRedisUrl, temporaryFolder, uniquePrefix, waitUntil } from "anvil-testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -99,8 +100,11 @@ test("send → worker → dead list → dead show → replay → handled, all by
   });
 
   await writeFile(repaired, "");
-  const replayed = await anvil(["replay", jobId], { env });
-  expect(replayed).toMatchObject({ code: 0, stderr: "" });
+  const replayed = await anvil(["replay", jobId, "--by", "jane", "--reason", "repaired"], { env });
+  expect(replayed.code).toBe(0);
+  expect(JSON.parse(replayed.stderr)).toMatchObject({
+    ...{ level: "info", audit: "replay", jobId, by: "jane", reason: "repaired" },
+  });
   expect(replayed.stdout).toMatch(new RegExp(`^Replayed: ${jobId} is back in queue webhooks`));
   await waitUntil(
     async () => (await ask(place.redis, (client) => jobState(client, place, jobId))) === "completed",
@@ -147,7 +151,15 @@ test("replay takes several ids, and says of each what became of it", async () =>
       { replayed: false, jobId: unknown, reason: "not_found" },
     ],
   });
-  expect(done.stderr.trim().split("\n")).toHaveLength(1);
+  const [first, second, last, ...more] = done.stderr.trim().split("\n");
+  for (const [at, line] of [first, second].entries()) {
+    // Without --by it is whoever runs it.
+    expect(JSON.parse(line as string)).toMatchObject({
+      ...{ audit: "replay", jobId: ids[at], by: userInfo().username },
+    });
+  }
+  expect(last).toMatch(/^anvil: not replayed: /);
+  expect(more).toEqual([]);
 });
 
 test("an id that isn't dead: where its job is", async () => {

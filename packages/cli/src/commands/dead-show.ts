@@ -3,8 +3,10 @@ import type { Context } from "../context.ts";
 import { Failure } from "../failure.ts";
 import { deadLetterJson, deadLetterLines } from "../output/dead-letter.ts";
 import { withRedis } from "../redis-session.ts";
+import { loadConfig } from "../settings/config-file.ts";
+import { encryptionKeys } from "../settings/encryption.ts";
 import { checkJobId } from "../settings/job-id.ts";
-import { type PlaceOptions, queuePlace } from "../settings/queue-place.ts";
+import { type PlaceOptions, placeIn } from "../settings/queue-place.ts";
 
 export type DeadShowOptions = PlaceOptions & { readonly json?: boolean };
 
@@ -12,7 +14,9 @@ export type DeadShowOptions = PlaceOptions & { readonly json?: boolean };
 export async function deadShow(context: Context, id: string, options: DeadShowOptions): Promise<number> {
   const { env, stdout } = context;
   const jobId = checkJobId(id);
-  const place = await queuePlace(options, context);
+  const { config } = await loadConfig(context);
+  const place = placeIn(config, options, context);
+  const keys = encryptionKeys(config, env);
   const found = await withRedis(env, (redis) =>
     redis.run(
       async (client): Promise<DeadLetter | JobState> =>
@@ -21,8 +25,8 @@ export async function deadShow(context: Context, id: string, options: DeadShowOp
   );
   if (typeof found === "string")
     throw new Failure(`${jobId} is no dead letter: ${WHERE[found](place.queue)}`);
-  if (options.json) stdout.json(deadLetterJson(found));
-  else for (const line of deadLetterLines(found, stdout, Date.now(), place)) stdout.line(line);
+  if (options.json) stdout.json(deadLetterJson(found, keys));
+  else for (const line of deadLetterLines(found, keys, stdout, Date.now(), place)) stdout.line(line);
   return 0;
 }
 

@@ -1,4 +1,9 @@
-import { DEFAULT_RETRY_SCHEDULE, formatRetrySchedule, type RetrySchedule } from "webhook-anvil";
+import {
+  type AnvilConfig,
+  DEFAULT_RETRY_SCHEDULE,
+  formatRetrySchedule,
+  type RetrySchedule,
+} from "webhook-anvil";
 import { DEFAULT_PREFIX, describeAddress, redisAddress } from "webhook-anvil/queue";
 import type { Context } from "../context.ts";
 import { createDemoLog } from "../demo/demo-log.ts";
@@ -7,6 +12,7 @@ import { openStage, type Stage } from "../demo/stage.ts";
 import { nextRetry, tellStory } from "../demo/story.ts";
 import { whatNextLines } from "../demo/what-next.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { loadConfig } from "../settings/config-file.ts";
 import { port } from "../settings/numbers.ts";
 import { placeIn } from "../settings/queue-place.ts";
 import { redisUrl } from "../settings/redis-url.ts";
@@ -29,9 +35,13 @@ export async function demo(context: Context, options: DemoOptions): Promise<numb
   const redis = redisUrl(env);
   // Never ANVIL_QUEUE: what the demo finds in its queue it removes.
   const { prefix } = placeIn({}, options, { env: { ...env, ANVIL_QUEUE: undefined } });
+  const { encryption } = (await loadConfig(context)).config as Pick<AnvilConfig, "encryption">;
   const log = createDemoLog(stdout);
   const secret = env.WEBHOOK_SECRET || MADE_UP_SECRET;
-  const stage = await openStage({ redis, prefix, port: port(env), secret, schedule: SCHEDULE, log });
+  const stage = await openStage({
+    ...{ redis, prefix, port: port(env), secret, schedule: SCHEDULE, log, env },
+    ...(encryption === undefined ? {} : { encryption }),
+  });
   try {
     introduce(stage, redis, secret === MADE_UP_SECRET, stdout);
     await tellStory(stage, stdout, stopped.signal);

@@ -1,5 +1,5 @@
-import { sharedRedisUrl, startRedis, uniquePrefix, waitUntil } from "anvil-testkit";
-import { expect, test } from "vitest";
+import { sharedRedisUrl, startRedis, temporaryFolder, uniquePrefix, waitUntil } from "anvil-testkit";
+import { expect, onTestFinished, test } from "vitest";
 import type { Finding } from "../doctor/finding.ts";
 import { anvil } from "../fixtures/anvil-process.ts";
 import { runHere } from "../fixtures/run-here.ts";
@@ -7,9 +7,10 @@ import { ask, storeEvent } from "../fixtures/store-event.ts";
 
 const SECRET = "a-secret-of-the-tests";
 
-async function examine(env: Record<string, string>) {
+async function examine(env: Record<string, string>, cwd?: string) {
   const { code, stdout, stderr } = await runHere(["doctor", "--json"], {
     env: { WEBHOOK_SECRET: SECRET, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
   });
   expect(stderr).toBe("");
   const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
@@ -129,6 +130,38 @@ test("secrets: missing, short, never shown", async () => {
     level: "fail",
     message: expect.stringContaining("nowhere.ts"),
   });
+});
+
+test("encryption: whether it is on, with the ids of the keys, and never a key", async () => {
+  const REDIS_URL = sharedRedisUrl();
+  const [key, previous] = [1, 2].map((seed) =>
+    Buffer.from(Array.from({ length: 32 }, (_, at) => (seed * 37 + at * 11) % 256)).toString("base64"),
+  ) as [string, string];
+  expect((await examine({ REDIS_URL })).find("encryption")).toMatchObject({
+    ...{ level: "ok", message: expect.stringMatching(/^off: /) },
+  });
+  const folder = await temporaryFolder("doctor");
+  onTestFinished(() => folder.remove());
+  const here = (env: Record<string, string>) => examine({ REDIS_URL, ...env }, folder.path);
+  const on = await here({ ANVIL_ENCRYPTION_KEY: key, ANVIL_ENCRYPTION_KEY_PREVIOUS: previous });
+  expect(on.find("encryption")).toMatchObject({
+    level: "ok",
+    message: expect.stringMatching(
+      /encrypted with key [0-9a-f]{8}; older ones can be read with [0-9a-f]{8}$/,
+    ),
+  });
+  const off = await here({ ANVIL_ENCRYPTION_KEY_PREVIOUS: previous });
+  expect(off.find("encryption")?.message).toMatch(/^off for new events; older ones can be read with \w{8}$/);
+  const wrong = await here({ ANVIL_ENCRYPTION_KEY: `${key}\n`, ANVIL_ENCRYPTION_KEY_PREVIOUS: "hushhush" });
+  expect(wrong.code).toBe(1);
+  const said = wrong.findings.filter(({ level }) => level === "fail").map(({ message }) => message);
+  expect(said.sort()).toEqual([
+    expect.stringContaining("ANVIL_ENCRYPTION_KEY has white space around it"),
+    expect.stringContaining("ANVIL_ENCRYPTION_KEY_PREVIOUS is not base64"),
+  ]);
+  for (const { findings } of [on, off, wrong]) {
+    for (const secret of [key, previous, "hushhush"]) expect(JSON.stringify(findings)).not.toContain(secret);
+  }
 });
 
 test("jobs that wait long, that nobody buried, that are dead", async () => {

@@ -1,6 +1,9 @@
+import type { Durability } from "webhook-anvil";
 import { queueStats } from "webhook-anvil/queue";
+import { resolveDurability } from "webhook-anvil/signatures";
 import type { Context } from "../context.ts";
 import { configFindings } from "../doctor/config-findings.ts";
+import { durabilityFindings } from "../doctor/durability-finding.ts";
 import { type Finding, fail } from "../doctor/finding.ts";
 import { queueFindings } from "../doctor/queue-findings.ts";
 import { type RedisFacts, readRedisFacts } from "../doctor/redis-facts.ts";
@@ -31,8 +34,14 @@ async function aboutRedis(context: Context, options: PlaceOptions): Promise<Find
   const { env } = context;
   // A configuration that can't be loaded is told by its own check; the rest of the examination goes on.
   const place = await queuePlace(options, context).catch(() => placeIn({}, options, context));
+  const configured = await loadConfig(context).then(
+    ({ config }) => config.durability,
+    () => undefined,
+  );
+  // A wrong one is told by the configuration's own check.
+  const durability = resolveDurability(configured, env, []);
   try {
-    return await withRedis(env, (redis) => examine(redis, place));
+    return await withRedis(env, (redis) => examine(redis, place, durability));
   } catch (error) {
     const { code, message } = error as Error & { code?: unknown };
     if (code === "redis_unavailable")
@@ -42,7 +51,7 @@ async function aboutRedis(context: Context, options: PlaceOptions): Promise<Find
   }
 }
 
-async function examine(redis: RedisSession, place: Place): Promise<Finding[]> {
+async function examine(redis: RedisSession, place: Place, durability: Durability): Promise<Finding[]> {
   const servers = await redis.run((client) => {
     // Each primary of a cluster has its own settings, and any of them may hold the queue after a failover.
     const nodes = "nodes" in client ? client.nodes("master") : [client];
@@ -59,7 +68,7 @@ async function examine(redis: RedisSession, place: Place): Promise<Finding[]> {
   const counts = await redis.run((client) => queueStats(client, place, Date.now()));
   return [
     ...servers.flatMap(({ where, facts }) =>
-      redisFindings(facts, where).map((finding) =>
+      [...redisFindings(facts, where), ...durabilityFindings(facts, durability)].map((finding) =>
         servers.length > 1 ? { ...finding, message: `${where}: ${finding.message}` } : finding,
       ),
     ),

@@ -168,3 +168,11 @@ test("a port that is taken is named, with what to do", async () => {
     `anvil: port ${port} of 127.0.0.1 is taken; set PORT to another one, or to 0 for any that is free\n`,
   );
 });
+
+test("refuses to start where Redis can't do what the durability promises", async () => {
+  const redis = await startRedis();
+  const ingress = startIngress({ REDIS_URL: redis.url, ANVIL_DURABILITY: "disk" });
+  expect(await ingress.exited).toEqual({ code: 1, signal: null });
+  expect(ingress.stderr()).toMatch(/durability "disk" asks the Redis at .*(WAITAOF|appendonly is off)/);
+  expect(ingress.stdout()).not.toContain("listening");
+});

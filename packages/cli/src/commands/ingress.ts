@@ -1,12 +1,11 @@
 import { createServer } from "webhook-anvil/ingress";
 import { type Listening, listen } from "webhook-anvil/node";
-import { resolveConfig } from "webhook-anvil/signatures";
+import { resolveConfig, type ServedSource, servedSources } from "webhook-anvil/signatures";
 import type { Context } from "../context.ts";
 import { createLogger } from "../logger.ts";
 import { tableLines } from "../output/table.ts";
 import { sourcePath } from "../sending/source-path.ts";
 import { eventStoreSettings } from "../serving/event-store-settings.ts";
-import { fingerprint } from "../serving/fingerprint.ts";
 import { listenFailure } from "../serving/listen-failure.ts";
 import { loadConfig } from "../settings/config-file.ts";
 import { durationSetting, port } from "../settings/numbers.ts";
@@ -30,19 +29,23 @@ export async function ingress(context: Context, options: IngressOptions): Promis
   const resolved = resolveConfig({ ...config, queue, prefix }, env);
   const log = await createLogger(stdout);
   const app = createServer({ ...config, queue, prefix, ...store.options, env, log });
+  await app.checkDurability().catch(async (error) => {
+    await app.close();
+    throw error;
+  });
   const server = await listen(app, address).catch((error) => {
     throw listenFailure(error, address);
   });
 
   // Before it is announced: whoever waits for that line may ask it to stop right after.
   const stopping = untilAskedToStop((message) => stderr.line(`anvil: ${message}`));
-  const sources = [...resolved.sources.values()].map(({ name, provider, secrets }) => ({
-    source: name,
-    url: server.url + sourcePath(name),
-    provider: provider.name,
-    secrets: secrets.map(fingerprint),
+  const sources = servedSources(resolved).map((served) => ({
+    ...served,
+    url: server.url + sourcePath(served.source),
   }));
+  const { cipher } = resolved;
   const about = {
+    ...(cipher ? { encryption: cipher.keyId === undefined ? "off" : `key ${cipher.keyId}` } : {}),
     configuration: file ?? "none: the default source alone",
     redis: store.where,
   };
@@ -59,19 +62,11 @@ export async function ingress(context: Context, options: IngressOptions): Promis
   return 0;
 }
 
-type ServedSource = {
-  readonly source: string;
-  readonly url: string;
-  readonly provider: string;
-  /** Fingerprints. */
-  readonly secrets: readonly string[];
-};
-
 function announce(
   { stdout }: Context,
   server: Listening,
-  sources: readonly ServedSource[],
-  { configuration, redis }: { readonly configuration: string; readonly redis: string },
+  sources: readonly (ServedSource & { readonly url: string })[],
+  about: { readonly configuration: string; readonly redis: string; readonly encryption?: string },
 ): void {
   stdout.line(`Listening on http://${server.boundTo} (Ctrl-C stops)`);
   const rows = sources.map(({ source, url, provider, secrets }) => [
@@ -81,5 +76,7 @@ function announce(
     `secret ${secrets.join(", ")}`,
   ]);
   for (const line of tableLines([{}, {}, {}, {}], rows)) stdout.line(line);
+  const { configuration, redis, encryption } = about;
   stdout.line(`  Redis at ${redis}; configuration: ${configuration}`);
+  if (encryption !== undefined) stdout.line(`  Encryption of new events: ${encryption}`);
 }

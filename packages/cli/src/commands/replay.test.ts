@@ -31,11 +31,15 @@ async function lambda(answer: { status: number; headers?: Record<string, string>
 
 test("--function has the deployed function replay, without a Redis of ours", async () => {
   const { env, invoked } = await lambda({ status: 200, body: { replayed: true, jobId: JOB_ID } });
-  const done = await anvil(["replay", JOB_ID, "--function", "made-up-replay", "--json"], { env });
+  const asked = ["--by", "jane", "--reason", "the bank is back"];
+  const done = await anvil(["replay", JOB_ID, "--function", "made-up-replay", ...asked, "--json"], { env });
   expect(done).toMatchObject({ code: 0, stderr: "" });
   expect(JSON.parse(done.stdout)).toEqual({ replayed: true, jobId: JOB_ID });
   expect(invoked).toEqual([
-    { path: "/2015-03-31/functions/made-up-replay/invocations", payload: { jobId: JOB_ID } },
+    {
+      path: "/2015-03-31/functions/made-up-replay/invocations",
+      payload: { jobId: JOB_ID, by: "jane", reason: "the bank is back" },
+    },
   ]);
 });
 

@@ -1,10 +1,11 @@
-import type { HandlerMap } from "webhook-anvil";
+import type { EncryptionConfig, HandlerMap } from "webhook-anvil";
 import { createWorker } from "webhook-anvil/worker";
 import type { Context } from "../context.ts";
 import { UsageError } from "../failure.ts";
 import { createLogger } from "../logger.ts";
+import { loadConfig } from "../settings/config-file.ts";
 import { countSetting, durationSetting } from "../settings/numbers.ts";
-import { type PlaceOptions, queuePlace } from "../settings/queue-place.ts";
+import { type PlaceOptions, placeIn } from "../settings/queue-place.ts";
 import { redisUrl } from "../settings/redis-url.ts";
 import { importDefault } from "../settings/user-module.ts";
 import { dontWaitForHandlers, untilAskedToStop } from "../shutdown.ts";
@@ -36,11 +37,16 @@ export async function worker(context: Context, options: WorkerOptions): Promise<
     fallbackMs: 25_000,
   });
   const redis = redisUrl(env);
-  const { queue, prefix } = await queuePlace(options, context);
+  const { config } = await loadConfig(context);
+  const { queue, prefix } = placeIn(config, options, context);
   const handlers = await importDefault(options.handlers, "export default async (event) => { … }", context);
   const log = await createLogger(stdout);
   // createWorker checks what the file exports, and names every entry that is no handler.
-  const running = createWorker(handlers as HandlerMap, { redis, queue, prefix, concurrency, drainMs, log });
+  const running = createWorker(handlers as HandlerMap, {
+    ...{ redis, queue, prefix, concurrency, drainMs, env, log },
+    // Checked there, like every other option.
+    ...(config.encryption === undefined ? {} : { encryption: config.encryption as EncryptionConfig }),
+  });
 
   const stop = untilAskedToStop((message) => stderr.line(`anvil: ${message}`));
   const failed = running.start().then(() => new Promise<never>(() => {}));

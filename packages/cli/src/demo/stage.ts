@@ -1,9 +1,10 @@
-import type { Log, RetrySchedule } from "webhook-anvil";
+import type { EncryptionConfig, Log, RetrySchedule } from "webhook-anvil";
 import { env as fromEnvironment } from "webhook-anvil/config";
 import { createServer } from "webhook-anvil/ingress";
 import { listen } from "webhook-anvil/node";
 import { type Connection, createConnection, deadlineIn } from "webhook-anvil/queue";
 import { createWorker } from "webhook-anvil/worker";
+import type { Environment } from "../context.ts";
 import { listenFailure } from "../serving/listen-failure.ts";
 import type { Place } from "../settings/queue-place.ts";
 import { removeQueue } from "./demo-queue.ts";
@@ -32,6 +33,9 @@ export type StageOptions = {
   readonly secret: string;
   readonly schedule: RetrySchedule;
   readonly log: Log;
+  /** Of the configuration file: somebody's own events are encrypted in the demo where they are otherwise. */
+  readonly encryption?: EncryptionConfig;
+  readonly env: Environment;
 };
 
 /** Only for this machine: the secret may be one that everybody can read on the screen. */
@@ -52,7 +56,11 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const connection = createConnection({ redis, name: "anvil-demo", deadlineMs: REACHED_MS, log });
   const shop = openShop();
   const runs = watchRuns(shop.handle);
-  const shared = { redis, queue: place.queue, prefix, log };
+  const shared = {
+    ...{ redis, queue: place.queue, prefix, log },
+    ...(options.encryption === undefined ? {} : { encryption: options.encryption }),
+    env: { ...options.env, WEBHOOK_SECRET: secret },
+  };
   const worker = createWorker(runs.handler, { ...shared, drainMs: DRAIN_MS });
 
   const close = async () => {
@@ -67,7 +75,6 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       ...shared,
       sources: { default: { provider: "hmac", secret: fromEnvironment("WEBHOOK_SECRET") } },
       retry: { schedule },
-      env: { WEBHOOK_SECRET: secret },
     });
     await connection.run(deadlineIn(REACHED_MS), (client) => client.ping());
     await removeQueue(connection, place);

@@ -3,6 +3,7 @@ import { type ResolvedSource, resolveConfig } from "webhook-anvil/signatures";
 import type { Environment } from "../context.ts";
 import { oneLine } from "../output/plain-text.ts";
 import type { LoadedConfig } from "../settings/config-file.ts";
+import { encryptionKeys } from "../settings/encryption.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** Short enough to be guessed, by somebody with one signed delivery and a computer. */
@@ -53,6 +54,24 @@ export async function configFindings(
             fail(`source ${source}`, problem, "Correct it; the ingress refuses to start"),
           )
         : secretFindings(source, settings, env),
+    ),
+    ...encryptionFindings(config, env),
+  ];
+}
+
+/** What is wrong with the setting is told with the rest of the configuration. */
+function encryptionFindings(config: LoadedConfig["config"], env: Environment): Finding[] {
+  const { cipher, problems } = encryptionKeys(config, env);
+  if (problems.length > 0) return [];
+  if (!cipher) return [ok("encryption", "off: bodies lie in Redis as they came")];
+  const older = cipher.keyIds.filter((keyId) => keyId !== cipher.keyId);
+  const readable = older.length === 0 ? "" : `; older ones can be read with ${older.join(", ")}`;
+  return [
+    ok(
+      "encryption",
+      cipher.keyId === undefined
+        ? `off for new events${readable}`
+        : `bodies of new events are encrypted with key ${cipher.keyId}${readable}`,
     ),
   ];
 }

@@ -1,4 +1,5 @@
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import type { ReplayedBy } from "webhook-anvil";
 import type { Replayed } from "webhook-anvil/replay";
 import type { Environment } from "../context.ts";
 import { Failure } from "../failure.ts";
@@ -9,14 +10,19 @@ import { Failure } from "../failure.ts";
  * @param name the function's name or ARN, as `sst deploy` prints it
  * @throws {Failure} when it can't be invoked, or fails
  */
-export async function replayByFunction(name: string, jobId: string, env: Environment): Promise<Replayed> {
+export async function replayByFunction(
+  name: string,
+  jobId: string,
+  asked: ReplayedBy,
+  env: Environment,
+): Promise<Replayed> {
   // The SDK's note on the end of its support for Node 20: nothing that a person who replays a letter can act on.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true";
   const region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION;
   const client = new LambdaClient({ ...(region === undefined ? {} : { region }), maxAttempts: 2 });
   try {
     const answer = await client.send(
-      new InvokeCommand({ FunctionName: name, Payload: JSON.stringify({ jobId }) }),
+      new InvokeCommand({ FunctionName: name, Payload: JSON.stringify({ jobId, ...asked }) }),
     );
     const result: unknown = JSON.parse(answer.Payload?.transformToString() || "null");
     if (answer.FunctionError) {

@@ -1,5 +1,6 @@
-import type { DeadReason, FailureContext } from "webhook-anvil";
-import type { DeadLetter, Envelope } from "webhook-anvil/queue";
+import { isUtf8 } from "node:buffer";
+import type { DeadReason, PastFailure } from "webhook-anvil";
+import { type Cipher, type DeadLetter, decodeBody, type Envelope, sealedKeyId } from "webhook-anvil/queue";
 import { cut, oneLine, plainText } from "./plain-text.ts";
 import { tableLines } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
@@ -14,15 +15,25 @@ const REASONS: Readonly<Record<DeadReason, string>> = {
   unreadable: "what is stored can't be read by this version",
 };
 
+/** What opens encrypted bodies here. */
+export type Keys = {
+  readonly cipher: Cipher | undefined;
+  /** What is wrong with the setting `encryption`, so that there is no cipher. Never a key. */
+  readonly problems: readonly string[];
+};
+
 /** A dead letter for programs: flat, and with the data as it is where it is no envelope. */
-export function deadLetterJson(letter: DeadLetter): Record<string, unknown> {
+export function deadLetterJson(letter: DeadLetter, keys: Keys): Record<string, unknown> {
   const { jobId, name, failureContext, stacktrace, failures } = letter;
   const envelope = envelopeOf(letter);
+  const body = envelope && openBody(envelope, keys);
   return {
     jobId,
     name,
     failureContext,
     ...(envelope ?? { data: letter.data }),
+    ...(body?.text === undefined ? {} : { body: body.text, encoding: body.encoding }),
+    ...(body?.encrypted ? { encrypted: true, keyId: body.keyId } : {}),
     stacktrace,
     failures,
   };
@@ -31,6 +42,7 @@ export function deadLetterJson(letter: DeadLetter): Record<string, unknown> {
 /** A dead letter for people: why, what, and what to do next. */
 export function deadLetterLines(
   letter: DeadLetter,
+  keys: Keys,
   { style, width }: Terminal,
   nowMs: number,
   { asOptions }: { readonly asOptions: string },
@@ -52,13 +64,13 @@ export function deadLetterLines(
       fields.map(([label, value]) => [`  ${label}`, value]),
     ),
     "",
-    ...bodyLines(letter, style),
+    ...bodyLines(letter, keys, style),
     ...section("Stack of the last error", stacktrace.at(-1)),
   ];
   if (failures.length > 0) {
     lines.push(
       `Earlier failures, each followed by a replay`,
-      ...failures.map((past) => `  ${pastFailure(past, width)}`),
+      ...failures.flatMap((past) => pastFailure(past, width)).map((line) => `  ${line}`),
       "",
     );
   }
@@ -78,12 +90,37 @@ function envelopeFields(envelope: Omit<Envelope, "v">, nowMs: number): [string, 
   ];
 }
 
-function bodyLines(letter: DeadLetter, style: Terminal["style"]): string[] {
+function bodyLines(letter: DeadLetter, keys: Keys, style: Terminal["style"]): string[] {
   const envelope = envelopeOf(letter);
   if (!envelope) return section("Stored data, which is no envelope", JSON.stringify(letter.data));
-  const bytes = Buffer.from(envelope.body, envelope.encoding);
-  const title = `Body, ${bytes.byteLength} bytes${envelope.encoding === "base64" ? ", no UTF-8: as base64" : ""}`;
-  return bytes.byteLength === 0 ? [`Body: ${style.dim("empty")}`, ""] : section(title, envelope.body);
+  const body = openBody(envelope, keys);
+  const sealed = body.encrypted ? `, encrypted with key ${body.keyId}` : "";
+  if (body.text === undefined) return section(`Body${sealed}`, body.advice);
+  const title = `Body, ${body.bytes} bytes${body.encoding === "base64" ? ", no UTF-8: as base64" : ""}${sealed}`;
+  return body.bytes === 0 ? [`Body: ${style.dim("empty")}`, ""] : section(title, body.text);
+}
+
+type Body = { readonly encrypted: boolean; readonly keyId: string } & (
+  | { readonly text: string; readonly encoding: "utf8" | "base64"; readonly bytes: number }
+  | { readonly text: undefined; readonly advice: string }
+);
+
+/** The body for eyes, or what would show it. */
+function openBody(envelope: Envelope, { cipher, problems }: Keys): Body {
+  const encrypted = envelope.encoding === "aes-256-gcm";
+  const keyId = (encrypted ? sealedKeyId(envelope.body) : undefined) ?? "unknown";
+  if (encrypted && !cipher?.keyIds.includes(keyId)) {
+    const setting =
+      "Set that key as encryption.key, or in encryption.previousKeys, of the configuration to see it here";
+    return { encrypted, keyId, text: undefined, advice: [setting, ...problems].join("\n") };
+  }
+  try {
+    const bytes = Buffer.from(decodeBody(envelope, cipher));
+    const encoding = envelope.encoding === "base64" || !isUtf8(bytes) ? "base64" : "utf8";
+    return { encrypted, keyId, text: bytes.toString(encoding), encoding, bytes: bytes.byteLength };
+  } catch (error) {
+    return { encrypted, keyId, text: undefined, advice: (error as Error).message };
+  }
 }
 
 function section(title: string, text: string | undefined): string[] {
@@ -92,9 +129,15 @@ function section(title: string, text: string | undefined): string[] {
   return [title, ...lines.map((line) => `  ${line}`.trimEnd()), ""];
 }
 
-function pastFailure({ failedAt, reason, attempts, lastError }: FailureContext, width: number): string {
+function pastFailure(
+  { failedAt, reason, attempts, lastError, replayed }: PastFailure,
+  width: number,
+): string[] {
   const start = `${new Date(failedAt).toISOString()}  ${reason} after ${attempts} runs: `;
-  return start + cut(oneLine(lastError), Math.max(20, width - start.length));
+  const failure = start + cut(oneLine(lastError), Math.max(20, width - start.length));
+  if (!replayed) return [failure];
+  const why = replayed.reason === undefined ? "" : `: ${oneLine(replayed.reason)}`;
+  return [failure, `${new Date(replayed.at).toISOString()}  replayed by ${oneLine(replayed.by)}${why}`];
 }
 
 function when(ms: number, nowMs: number): string {
@@ -107,7 +150,9 @@ function envelopeOf({ data }: DeadLetter): Envelope | undefined {
   const { failureContext: _, ...envelope } = data as Envelope & { failureContext?: unknown };
   const readable =
     typeof envelope.body === "string" &&
-    (envelope.encoding === "utf8" || envelope.encoding === "base64") &&
+    ["utf8", "base64", "aes-256-gcm"].includes(envelope.encoding) &&
+    typeof envelope.source === "string" &&
+    typeof envelope.key === "string" &&
     typeof envelope.receivedAt === "number" &&
     typeof envelope.headers === "object" &&
     envelope.headers !== null;

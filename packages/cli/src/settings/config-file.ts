@@ -1,14 +1,20 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { env as fromEnvironment } from "webhook-anvil/config";
-import type { Context } from "../context.ts";
+import type { Context, Environment } from "../context.ts";
 import { Failure } from "../failure.ts";
 import { importDefault } from "./user-module.ts";
 
 const FILE_NAMES = ["anvil.config.ts", "anvil.config.js", "anvil.config.mjs"];
 
-/** What applies where there is no configuration file: one source, so that WEBHOOK_SECRET is all it takes. */
-const WITHOUT_FILE = {
+/**
+ * What applies where there is no configuration file: one source, so that WEBHOOK_SECRET is all it takes; and
+ * encryption where one of its two variables is there at all, since an empty key must stop the start.
+ */
+const withoutFile = ({
+  ANVIL_ENCRYPTION_KEY: key,
+  ANVIL_ENCRYPTION_KEY_PREVIOUS: previous,
+}: Environment) => ({
   sources: {
     default: {
       provider: "hmac",
@@ -16,7 +22,15 @@ const WITHOUT_FILE = {
       previousSecret: fromEnvironment("WEBHOOK_SECRET_PREVIOUS"),
     },
   },
-};
+  ...(key === undefined && !previous
+    ? {}
+    : {
+        encryption: {
+          ...(key === undefined ? {} : { key: fromEnvironment("ANVIL_ENCRYPTION_KEY") }),
+          previousKeys: [fromEnvironment("ANVIL_ENCRYPTION_KEY_PREVIOUS")],
+        },
+      }),
+});
 
 export type LoadedConfig = {
   /** Not checked yet, save that it is an object: `resolveConfig` does that. */
@@ -28,7 +42,7 @@ export type LoadedConfig = {
 /** The file that ANVIL_CONFIG names, else anvil.config.ts (.js, .mjs) of the current folder, else the default. */
 export async function loadConfig(context: Context): Promise<LoadedConfig> {
   const file = findFile(context);
-  if (file === undefined) return { config: WITHOUT_FILE, file };
+  if (file === undefined) return { config: withoutFile(context.env), file };
   const config = await importDefault(file, "export default defineConfig({ sources: { … } })", context);
   if (typeof config !== "object" || config === null) {
     throw new Failure(`${file} exports no configuration; it begins with export default defineConfig({ … })`);

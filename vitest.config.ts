@@ -5,18 +5,35 @@ import { defineConfig } from "vitest/config";
 const testkit = (file: string): string =>
   fileURLToPath(new URL(`packages/testkit/src/${file}`, import.meta.url));
 
+const DEPLOY = "test/deploy/**/*.test.ts";
+const CHAOS = "test/chaos/short-run.test.ts";
+
 export default defineConfig({
   // The workspace's packages are read from their sources, so nothing has to be built first.
   resolve: { conditions: ["anvil-source", ...defaultClientConditions] },
   ssr: { resolve: { conditions: ["anvil-source", ...defaultServerConditions] } },
   test: {
-    include: [
-      "packages/**/*.test.{ts,js}",
-      "functions/**/*.test.ts",
-      "workers/**/*.test.ts",
-      "test/**/*.test.ts",
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "tests",
+          include: [
+            "packages/**/*.test.{ts,js}",
+            "functions/**/*.test.ts",
+            "workers/**/*.test.ts",
+            "test/**/*.test.ts",
+          ],
+          exclude: ["**/node_modules/**", "**/dist/**", DEPLOY, CHAOS],
+        },
+      },
+      { extends: true, test: { name: "deploy", include: [DEPLOY] } },
+      {
+        extends: true,
+        // After all others and by itself: it measures how long answers take while everything is killed.
+        test: { name: "chaos", include: [CHAOS], sequence: { groupOrder: 1 } },
+      },
     ],
-    exclude: ["**/node_modules/**", "**/dist/**"],
     // A process for each file: tests start servers, trap signals and look for what was left open.
     pool: "forks",
     maxWorkers: 2,

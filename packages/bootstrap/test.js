@@ -13,6 +13,11 @@ import { closingLine, countsOf, readReport, skippedLines } from "./vitest-report
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const state = join(root, ".anvil");
+/**
+ * Projects of vitest.config.ts that are run on one of two Nodes only, for time. What is deployed runs on a Node of
+ * its own, and SST's program on none; the chaos run kills processes, most of all on the Node of production.
+ */
+const leftOut = { current: ["chaos"], second: ["deploy"] };
 /** Read by .ci/run. */
 const countsPath = join(state, "test-counts");
 
@@ -59,21 +64,17 @@ async function main(args) {
 
   const env = { ...process.env, ANVIL_REDIS_SERVER: await findRedisServer({ log }) };
   const current = { version: process.versions.node, binary: process.execPath };
-  const first = await runVitest(current, vitestArgs, env);
-  if (!first) return 130;
-  const results = [first];
-  if (!onlyCurrentNode) {
-    const second = await secondNode(root, { log });
-    if (stopped) return 130;
-    if ("skipped" in second) {
-      log(`skipped: the second run, on ${second.skipped}`);
-    } else {
-      // What is deployed runs on a Node of its own there, and SST's own program on none: once is enough.
-      const elsewhere = [...vitestArgs, "--exclude", "test/deploy/**"];
-      const result = await runVitest(second, elsewhere, withNode(second.binary, env));
-      if (!result) return 130;
-      results.push(result);
-    }
+  const second = onlyCurrentNode ? undefined : await secondNode(root, { log });
+  if (stopped) return 130;
+  const both = second !== undefined && !("skipped" in second);
+  if (second && "skipped" in second) log(`skipped: the second run, on ${second.skipped}`);
+  const results = [];
+  for (const node of both ? [current, second] : [current]) {
+    const elsewhere = both ? leftOut[node === current ? "current" : "second"] : [];
+    const args = [...vitestArgs, ...elsewhere.map((project) => `--project=!${project}`)];
+    const result = await runVitest(node, args, node === current ? env : withNode(node.binary, env));
+    if (!result) return 130;
+    results.push(result);
   }
 
   // With a name pattern, vitest reports every other test as skipped: they are counted, not listed.

@@ -73,6 +73,8 @@ export async function startFleet(options: {
       stdio: ["ignore", log, log, "ipc"],
     });
     closeSync(log);
+    // Of a killed child the channel sometimes stays open, and would keep this process from ever ending.
+    child.channel?.unref();
     member.child = child;
     member.doomed = false;
     member.ready = new Promise((resolve) => {

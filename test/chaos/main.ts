@@ -14,14 +14,14 @@ const USAGE = `npm run chaos -- [--events 2000] [--kills 100] [--seed N] [--rate
 
 Exit code 1: something was lost, doubled or altered, or an answer took longer than 3 s. 2: wrong usage.`;
 
-const settings = readSettings();
+const { json, ...settings } = readSettings();
 const say = (text: string) => console.error(text);
 try {
   say(
     `seed ${settings.seed}: ${settings.events} events, ${settings.kills} kills, ${settings.rate} events a second`,
   );
   const report = await runChaos(settings, say);
-  console.log(settings.json ? JSON.stringify(report, null, 2) : asText(report));
+  console.log(json ? JSON.stringify(report, null, 2) : asText(report));
   process.exitCode = broken(report).length > 0 ? 1 : 0;
 } catch (error) {
   console.error(error);

@@ -318,7 +318,7 @@ it.each(all)(
 it("H-10 keeps the white space inside a secret", () => {
   const secret = "made  up\tsecret";
   const config = { sources: { hook: { provider: "hmac", secret } } };
-  expect(resolveConfig(config).sources.get("hook")?.keys).toEqual([Buffer.from(secret)]);
+  expect(resolveConfig(config).sources.get("hook")?.secrets).toEqual([secret]);
 });
 
 it.each(all)("H-11 says at the start what is wrong with a secret of %s, and never prints it", (provider) => {

@@ -17,7 +17,8 @@ const LIBRARY = "packages/anvil/src/";
  */
 const arrows: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   contract: ["contract/", "node:crypto"],
-  signatures: ["signatures/", "contract/", "valibot", "node:crypto"],
+  // The last two for one pure function each: a checksum, and the escaping of a query.
+  signatures: ["signatures/", "contract/", "valibot", "node:crypto", "node:zlib", "node:querystring"],
   queue: [
     "queue/",
     "contract/",

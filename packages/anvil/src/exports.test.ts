@@ -34,7 +34,7 @@ const entries: Record<string, readonly string[]> = {
     "signatureBodyIdentity",
     "silentLog",
   ],
-  "webhook-anvil/ingress": ["createServer"],
+  "webhook-anvil/ingress": ["createServer", "httpsKeys"],
   "webhook-anvil/worker": ["RetryAfter", "Unrecoverable", "createWorker"],
   "webhook-anvil/replay": ["replayDeadLetter"],
   "webhook-anvil/queue": [
@@ -64,13 +64,16 @@ const entries: Record<string, readonly string[]> = {
     "unbury",
   ],
   "webhook-anvil/signatures": [
+    "KeyUnavailable",
     "defineConfig",
+    "judgeVector",
     "providers",
     "resolveConfig",
     "resolveDurability",
     "servedSources",
     "signDelivery",
-    "verifyDelivery",
+    "signRequest",
+    "verifyRequest",
   ],
   "webhook-anvil/config": ["consoleLog", "defineConfig", "env", "redisUrlFrom", "silentLog", "upstashFrom"],
   "webhook-anvil/node": ["listen"],
@@ -117,11 +120,12 @@ const watch = `
     globalThis[name] = (...args) => (started.push(name), start(...args));
   }`;
 /** Runs after it. The pipes and the file are this process's own. */
-const report = `
+const report = `{
   const own = ["PipeWrap", "FSReqCallback", "TTYWrap"];
   const busy = process.getActiveResourcesInfo().filter((name) => !own.includes(name));
   const trapped = process.eventNames().filter((name) => /^SIG|^uncaught|^unhandled|xit$/.test(String(name)));
-  console.log(...Object.entries({ started, busy, trapped }).flatMap(([what, list]) => [what, JSON.stringify(list)]));`;
+  console.log(...Object.entries({ started, busy, trapped }).flatMap(([what, list]) => [what, JSON.stringify(list)]));
+}`;
 
 const engine = /bullmq\/dist\/[a-z]+\/classes\//;
 

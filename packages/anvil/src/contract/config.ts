@@ -20,6 +20,23 @@ export type SourceConfig<Provider = unknown> = {
   readonly previousSecret?: Secret;
   /** Replaces the retry schedule for this source. Default: the global one. */
   readonly retry?: RetryConfig;
+  /**
+   * The public URL of this source as the provider was told it, needed where the provider signs it (Twilio, Square,
+   * Trello, HubSpot and others). What a proxy in between makes of it doesn't matter then.
+   */
+  readonly url?: string;
+  /**
+   * What makes two deliveries the same event. `"provider"` (default): what the provider's row says, which falls back
+   * to sha256(signature + payload). `"body"`: equal bytes are one event, for providers whose id isn't signed. Or
+   * `"signature+body"`. Or a function of the verified delivery, which gives a text, or nothing for the fallback.
+   */
+  readonly identity?: "provider" | "body" | "signature+body" | IdentityFunction;
+  /** For providers that send lists of events: a job for each, stored all or none. Default: one job for the list. */
+  readonly split?: boolean;
+  /** What Meta or a WebSub hub was told to prove itself with when it asks whether this endpoint is wanted. */
+  readonly verifyToken?: Secret;
+  /** The topics that this source has subscribed to at a WebSub hub. */
+  readonly topics?: readonly string[];
   /** How long a delivery is recognised when it comes again, in milliseconds. Default: 7 days. */
   readonly dedupeMs?: number;
   /** The largest body that is accepted, in bytes. Default: 1 MiB, at most 25 MiB. */
@@ -54,6 +71,16 @@ export type ResolvedLimits = {
   readonly rate?: { readonly perSecond: number; readonly burst: number };
   readonly waiting?: number;
 };
+
+/** A verified delivery, of which the same event gives the same text, and no other event does. */
+export type IdentityFunction = (delivery: {
+  readonly bytes: Uint8Array;
+  /** By a name in lower case. */
+  readonly header: (name: string) => string | undefined;
+  /** As the provider's row reads them. */
+  readonly eventId: string | undefined;
+  readonly type: string | undefined;
+}) => string | undefined;
 
 export type RetryConfig = {
   /** Delays in milliseconds, one for each retry. Default: 1 s, 5 s, 30 s, 5 min. */

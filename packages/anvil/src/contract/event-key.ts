@@ -4,8 +4,19 @@ import { createHash } from "node:crypto";
  * What makes two deliveries the same event:
  * - `provider`: an id that the provider keeps when it delivers again
  * - `signature+body`: the fallback, where there is no such id
+ * - `body`: equal bytes are one event, whatever their signatures
+ * - `delivery`: nothing does; the value is new each time
+ * - `own`: what a function of the user's says
  */
-export type Identity = { readonly kind: "provider" | "signature+body"; readonly value: string };
+export type Identity = {
+  readonly kind: "provider" | "signature+body" | "body" | "delivery" | "own";
+  readonly value: string;
+};
+
+/** The identity of a delivery whose bytes are all that counts. */
+export function bodyIdentity(body: Uint8Array): Identity {
+  return { kind: "body", value: createHash("sha256").update(body).digest("hex") };
+}
 
 /** The identity of a delivery without an id of its own: sha256(signature + payload), in hex. */
 export function signatureBodyIdentity(signature: Uint8Array, body: Uint8Array): Identity {

@@ -11,6 +11,7 @@ export type AnswerCode =
   | "rate_limited"
   | "queue_full"
   | "not_stored"
+  | "not_verified"
   | "overloaded"
   | "internal_error";
 
@@ -27,6 +28,7 @@ const STATUS: Readonly<Record<AnswerCode, number>> = {
   internal_error: 500,
   queue_full: 503,
   not_stored: 503,
+  not_verified: 503,
   overloaded: 503,
 };
 
@@ -45,6 +47,9 @@ export function refusal(code: AnswerCode, message: string, headers: Record<strin
 }
 
 /** The 202: stored, now or before. */
-export function accepted(jobId: string, replayed: boolean, headers: Record<string, string> = {}): Response {
-  return Response.json({ jobId, replayed }, { status: 202, headers });
+export function accepted(
+  stored: { readonly jobId: string; readonly jobIds?: readonly string[]; readonly replayed: boolean },
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json(stored, { status: 202, headers });
 }

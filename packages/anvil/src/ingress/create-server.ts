@@ -8,12 +8,16 @@ import type { RedisTarget } from "../queue/redis-target.ts";
 import type { RestTarget } from "../queue/rest-store.ts";
 import type { Provider } from "../signatures/provider.ts";
 import type { ProviderName } from "../signatures/providers/index.ts";
+import type { FetchKey } from "../signatures/schemes/engine.ts";
 import { type ResolvedConfig, resolveConfig } from "../signatures/sources.ts";
 import { refusal } from "./answers.ts";
 import { bodyBudget, DEFAULT_BODY_BUDGET } from "./body-budget.ts";
+import { greet, greetsBy } from "./greet.ts";
+import { httpsKeys } from "./https-keys.ts";
 import { openStore } from "./open-store.ts";
 import { type ReceiveContext, receive } from "./receive.ts";
 import { refusalLog } from "./refusal-log.ts";
+import { visitUrl } from "./visit-url.ts";
 
 export type ServerOptions = Partial<AnvilConfig<ProviderName | Provider>> & {
   /**
@@ -44,6 +48,13 @@ export type ServerOptions = Partial<AnvilConfig<ProviderName | Provider>> & {
   readonly env?: Environment;
   /** Default: JSON lines on the console. */
   readonly log?: Log;
+  /**
+   * Gets the certificates and keys that PayPal, SNS and Plaid sign with. Default: over https, from their own hosts,
+   * kept for a day.
+   */
+  readonly fetchKey?: FetchKey;
+  /** Calls the URL by which SNS wants a subscription confirmed. Default: a GET over https, at SNS's own hosts. */
+  readonly visit?: (url: string) => Promise<void>;
   /** The clock, in milliseconds since 1970. Default: Date.now. */
   readonly now?: () => number;
 };
@@ -75,6 +86,8 @@ export function createServer(options: ServerOptions): Server {
   const context: ReceiveContext = {
     ...{ events, deadlineMs, bodyTimeoutMs, log, refusals, now: options.now ?? Date.now },
     cipher: config.cipher,
+    fetchKey: options.fetchKey ?? httpsKeys(),
+    visit: options.visit ?? visitUrl,
     bodies: bodyBudget(checkedBudget(options.bodyBudget, config)),
   };
 
@@ -89,11 +102,13 @@ export function createServer(options: ServerOptions): Server {
   };
   app.post("/webhooks", (c) => webhook(c.req.raw, "default"));
   app.post("/webhooks/:source", (c) => webhook(c.req.raw, c.req.param("source")));
-  app.all("/webhooks/:source?", (c) =>
-    config.sources.has(c.req.param("source") ?? "default")
-      ? refusal("method_not_allowed", "Deliveries are sent with POST", { allow: "POST" })
-      : refusal("unknown_source", "No such source; the last part of the path is its name"),
-  );
+  app.all("/webhooks/:source?", (c) => {
+    const source = config.sources.get(c.req.param("source") ?? "default");
+    if (!source) return refusal("unknown_source", "No such source; the last part of the path is its name");
+    const { raw } = c.req;
+    const answer = greetsBy(source, raw.method) ? greet(raw, source, context) : undefined;
+    return answer ?? refusal("method_not_allowed", "Deliveries are sent with POST", { allow: "POST" });
+  });
   app.get("/healthz", (c) => c.json({ ok: true }));
   app.get("/readyz", async (c) => {
     const deadline = deadlineIn(deadlineMs);

@@ -7,7 +7,7 @@ import { addStandardJobLua } from "./bullmq-scripts.ts";
 import { limitsCommand, refusedByLimit } from "./limits.ts";
 import { limitsLua } from "./limits-lua.ts";
 import { type QueuePlace, queueKeys } from "./queue-place.ts";
-import { runScript, type ScriptClient, script } from "./run-script.ts";
+import { runScript, type ScriptCall, type ScriptClient, script } from "./run-script.ts";
 
 /** A job on its way into the queue. */
 export type NewJob = {
@@ -42,14 +42,30 @@ const limitedAddScript = script(`${limitsLua}\n${addStandardJobLua}`);
  * @throws {LimitReached} when its source has limits and this new event is over one of them
  */
 export async function enqueue(client: ScriptClient, place: QueuePlace, job: NewJob): Promise<Enqueued> {
+  const { call, read } = addJob(place, job);
+  return read(await runScript(client, call.script, call.keys, call.args));
+}
+
+/**
+ * The call of the script that stores a job, and how its answer reads.
+ * @throws {TypeError} for a job that must never reach the script
+ */
+export function addJob(
+  place: QueuePlace,
+  job: NewJob,
+): { readonly call: ScriptCall; readonly read: (reply: unknown) => Enqueued } {
   const { keys, args } = addJobCommand(place, job);
-  const jobId = await runScript(client, job.limits ? limitedAddScript : addScript, keys, args);
-  const refused = job.limits && refusedByLimit(jobId, job.envelope.source);
-  if (refused) throw refused;
-  // An id that isn't ours means "stored before", so nothing else may pass for one: a proxy's or a client's idea
-  // of an empty answer would lose the event.
-  if (typeof jobId !== "string" || !isJobId(jobId)) throw new Error("the add script returned no job id");
-  return { jobId, replayed: jobId !== job.id };
+  return {
+    call: { script: job.limits ? limitedAddScript : addScript, keys, args },
+    read(jobId) {
+      const refused = job.limits && refusedByLimit(jobId, job.envelope.source);
+      if (refused) throw refused;
+      // An id that isn't ours means "stored before", so nothing else may pass for one: a proxy's or a client's idea
+      // of an empty answer would lose the event.
+      if (typeof jobId !== "string" || !isJobId(jobId)) throw new Error("the add script returned no job id");
+      return { jobId, replayed: jobId !== job.id };
+    },
+  };
 }
 
 /** Keys and arguments of the add script, as `Queue.add` would send them. */

@@ -16,6 +16,11 @@ export type EventStore = {
    * @throws {LimitReached} when a limit of its source refuses it
    */
   enqueue(deadline: Deadline, job: NewJob): Promise<Enqueued>;
+  /**
+   * Stores several jobs, all or none of them.
+   * @throws as `enqueue`; after {LimitReached} some may be stored
+   */
+  enqueueAll(deadline: Deadline, jobs: readonly NewJob[]): Promise<Enqueued[]>;
   /** Settles once an event that `enqueue` answered for is as safe as the store's durability wants it. */
   confirm(deadline: Deadline, event: StoredEvent): Promise<void>;
   isDead(deadline: Deadline, jobId: string): Promise<boolean>;

@@ -1,5 +1,11 @@
 import type { Redis } from "@upstash/redis";
-import { type Script, type ScriptArgument, type ScriptRunner, script } from "./run-script.ts";
+import {
+  firstOfTheirScripts,
+  type Script,
+  type ScriptArgument,
+  type ScriptRunner,
+  script,
+} from "./run-script.ts";
 
 /**
  * Scripts over REST, where commands travel as JSON and binary arguments don't survive (measured with
@@ -15,6 +21,16 @@ export function restScripts(redis: Redis): ScriptRunner {
     eval: (original, keys, args) => {
       const { lua } = withBytes(original, args);
       return redis.eval(lua, [...keys], args.map(asText));
+    },
+    async together(calls) {
+      const transaction = redis.multi();
+      const prepared = calls.map((call) => ({ ...call, script: withBytes(call.script, call.args) }));
+      const first = firstOfTheirScripts(prepared);
+      for (const [index, { script: each, keys, args }] of prepared.entries()) {
+        if (first[index]) transaction.eval(each.lua, [...keys], args.map(asText));
+        else transaction.evalsha(each.sha, [...keys], args.map(asText));
+      }
+      return transaction.exec();
     },
   };
 }

@@ -3,6 +3,7 @@ import { AnvilError, ConfigError } from "../contract/errors.ts";
 import type { Log } from "../contract/log.ts";
 import type { Deadline } from "./deadline.ts";
 import { enqueue } from "./enqueue.ts";
+import { enqueueAll } from "./enqueue-all.ts";
 import type { EventStore } from "./event-store.ts";
 import { type QueuePlace, queueKeys } from "./queue-place.ts";
 import { restScripts } from "./rest-scripts.ts";
@@ -69,6 +70,7 @@ export function restStore(target: RestTarget, place: QueuePlace, deadlineMs: num
 
   return {
     enqueue: (deadline, job) => run(deadline, (runner) => enqueue(runner, place, job)),
+    enqueueAll: (deadline, jobs) => run(deadline, (runner) => enqueueAll(runner, place, jobs)),
     // There is no command to wait with; createServer refuses such a durability.
     async confirm() {},
     isDead: (deadline, jobId) =>

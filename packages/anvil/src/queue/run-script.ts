@@ -9,8 +9,16 @@ export function script(lua: string): Script {
 
 export type ScriptArgument = string | number | Buffer;
 
-/** The two ways to run a script, whatever carries them. */
+export type ScriptCall = {
+  readonly script: Script;
+  readonly keys: readonly string[];
+  readonly args: readonly ScriptArgument[];
+};
+
+/** The ways to run scripts, whatever carries them. */
 export type ScriptRunner = {
+  /** In one transaction: all of them or none. The text of each script goes along with its first call. */
+  together(calls: readonly ScriptCall[]): Promise<unknown[]>;
   evalsha(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown>;
   eval(script: Script, keys: readonly string[], args: readonly ScriptArgument[]): Promise<unknown>;
 };
@@ -62,5 +70,37 @@ function overTcp(client: RedisClient): ScriptRunner {
   return {
     evalsha: ({ sha }, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
     eval: ({ lua }, keys, args) => client.eval(lua, keys.length, ...keys, ...args),
+    async together(calls) {
+      const transaction = client.multi();
+      const first = firstOfTheirScripts(calls);
+      for (const [index, { script, keys, args }] of calls.entries()) {
+        if (first[index]) transaction.eval(script.lua, keys.length, ...keys, ...args);
+        else transaction.evalsha(script.sha, keys.length, ...keys, ...args);
+      }
+      const replies = await transaction.exec();
+      if (replies === null) throw new Error("the transaction was not carried out");
+      return replies.map(([error, reply]) => {
+        if (error) throw error;
+        return reply;
+      });
+    },
   };
+}
+
+/** Runs several scripts in one transaction. @returns their answers, in their order */
+export async function runTogether(
+  client: ScriptClient,
+  calls: readonly ScriptCall[],
+): Promise<readonly unknown[]> {
+  return ("options" in client ? overTcp(client) : client).together(calls);
+}
+
+/** Whether each call is the first of its script in a transaction: only that one needs the text. */
+export function firstOfTheirScripts(calls: readonly ScriptCall[]): readonly boolean[] {
+  const seen = new Set<string>();
+  return calls.map(({ script: { sha } }) => {
+    const first = !seen.has(sha);
+    seen.add(sha);
+    return first;
+  });
 }

@@ -1,6 +1,7 @@
 import type { Connection } from "./connection.ts";
 import type { DurabilityWait } from "./durability.ts";
 import { enqueue } from "./enqueue.ts";
+import { enqueueAll } from "./enqueue-all.ts";
 import type { EventStore } from "./event-store.ts";
 import { evictionWarnings } from "./fitness.ts";
 import { isDead } from "./inspect.ts";
@@ -14,6 +15,7 @@ import { unbury } from "./unbury.ts";
 export function tcpStore(connection: Connection, place: QueuePlace, wait?: DurabilityWait): EventStore {
   return {
     enqueue: (deadline, job) => connection.run(deadline, (client) => enqueue(client, place, job)),
+    enqueueAll: (deadline, jobs) => connection.run(deadline, (client) => enqueueAll(client, place, jobs)),
     confirm: async (deadline, event) => wait?.confirm(deadline, event),
     isDead: (deadline, jobId) => connection.run(deadline, (client) => isDead(client, place, jobId)),
     unbury: (deadline, jobId, token, record) =>

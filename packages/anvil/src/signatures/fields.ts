@@ -1,22 +1,29 @@
-import { parsePayload } from "../contract/payload.ts";
-import type { HeaderLookup } from "./headers.ts";
+import { formOf } from "./form.ts";
+import { valuesAt } from "./json-path.ts";
+import { lazyPayload } from "./payload-of.ts";
 import type { Field, Provider } from "./provider.ts";
+import type { Received } from "./received.ts";
 
 /**
  * The event's own id and type, read from a delivery that has been verified. Whatever the payload holds, this
  * doesn't throw: a field of another kind, an empty one or no JSON at all count as absent.
  */
 export function readEventFields(
-  provider: Provider,
-  body: Uint8Array,
-  header: HeaderLookup,
+  provider: Pick<Provider, "identity" | "type">,
+  received: Pick<Received, "body" | "header">,
 ): { eventId?: string; type?: string } {
-  const payload = lazy(() => parsePayload(body, header("content-type")));
-  const read = (field: Field) => ("header" in field ? header(field.header) : stringAt(payload(), field.body));
+  const payload = lazyPayload(received);
+  const read = (field: Field): readonly (string | undefined)[] => {
+    if ("header" in field) return [received.header(field.header)];
+    if ("form" in field) return [formOf(received).get(field.form) ?? undefined];
+    return valuesAt(payload(), field.body).map((value) => (field.number ? wholeNumber(value) : text(value)));
+  };
 
-  const ids = provider.identity?.map(read) ?? [];
+  const { identity = [] } = provider;
+  const ids = identity === "each-delivery" ? [] : identity.flatMap(read);
   const eventId = ids.length > 0 && ids.every(isDistinct) ? joinIds(ids as string[]) : undefined;
-  const [first, ...rest] = provider.type?.map(read) ?? [];
+  // Of a list, the first item's: a batch has one type or none.
+  const [first, ...rest] = provider.type?.map((field) => read(field)[0]) ?? [];
   const type = first ? [first, ...rest.filter((part) => part)].join(".") : undefined;
   return { ...(eventId ? { eventId } : {}), ...(type ? { type } : {}) };
 }
@@ -31,25 +38,11 @@ function joinIds(ids: readonly string[]): string {
   return ids.length === 1 ? (ids[0] as string) : JSON.stringify(ids);
 }
 
-function stringAt(payload: unknown, path: string): string | undefined {
-  let value = payload;
-  for (const name of path.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
+function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function lazy(parse: () => unknown): () => unknown {
-  let result: { value: unknown } | undefined;
-  return () => {
-    if (!result) {
-      try {
-        result = { value: parse() };
-      } catch {
-        result = { value: undefined };
-      }
-    }
-    return result.value;
-  };
+/** Beyond 2^53 two different numbers read as one. */
+function wholeNumber(value: unknown): string | undefined {
+  return Number.isSafeInteger(value) ? String(value) : undefined;
 }

@@ -1,14 +1,14 @@
 import { eventKey, signatureBodyIdentity } from "../contract/event-key.ts";
-import type { HeaderSource } from "./headers.ts";
-import type { Provider } from "./provider.ts";
+import { type HeaderSource, headerLookup } from "./headers.ts";
+import type { HmacScheme, Provider, SignatureHeader } from "./provider.ts";
 import { github } from "./providers/github.ts";
 import { hmac } from "./providers/hmac.ts";
 import { standardWebhooks } from "./providers/standard-webhooks.ts";
 import { stripe } from "./providers/stripe.ts";
-import { secretKey } from "./secret-key.ts";
+import { type KeyedScheme, keyedSchemes, schemesOf } from "./schemes/index.ts";
 import { signDelivery } from "./sign.ts";
 import type { Refusal } from "./verdict.ts";
-import { type Verified, verifyDelivery } from "./verify.ts";
+import { type Verified, verifyReceived } from "./verify.ts";
 
 export const NOW_S = 1_760_000_000;
 
@@ -29,11 +29,9 @@ export function sender(
   headers: Record<string, string> = {},
   secrets: readonly string[] = [secret],
 ): Sender {
-  const keys = secrets.map((text) => {
-    const key = secretKey(text, provider.scheme.secret);
-    if (!key) throw new Error(`${provider.name}: the made-up secret isn't in the provider's form`);
-    return key;
-  });
+  const schemes = keyedSchemes(provider, secrets);
+  if (schemes.length === 0)
+    throw new Error(`${provider.name}: the made-up secret isn't in the provider's form`);
   return {
     provider,
     secret,
@@ -43,8 +41,41 @@ export function sender(
         headers: { ...headers, ...options.headers },
       }),
     verify: (received, body, options = {}) =>
-      verifyDelivery(provider, { headers: received, body }, keys, (options.nowS ?? NOW_S) * 1000),
+      verdict(provider, schemes, { headers: received, body }, (options.nowS ?? NOW_S) * 1000),
   };
+}
+
+type HeadersAndBody = { readonly headers: HeaderSource; readonly body: Uint8Array };
+
+function verdict(
+  provider: Provider,
+  schemes: readonly KeyedScheme[],
+  { headers, body }: HeadersAndBody,
+  nowMs: number,
+): Verified | Refusal {
+  const received = { method: "POST", url: "", header: headerLookup(headers), body };
+  const result = verifyReceived(provider, schemes, received, { nowMs });
+  if (result instanceof Promise) throw new Error(`${provider.name} fetches keys; await its verdict`);
+  return result;
+}
+
+/** A verdict by the provider's first scheme and keys as they are. */
+export function verifyDelivery(
+  provider: Provider,
+  delivery: HeadersAndBody,
+  keys: readonly Uint8Array[],
+  nowMs: number,
+): Verified | Refusal {
+  return verdict(provider, [{ scheme: hmacOf(provider), keys }], delivery, nowMs);
+}
+
+/** The row's HMAC, where that is its first scheme. */
+export function hmacOf(provider: Provider): HmacScheme & { readonly signature: SignatureHeader } {
+  const [scheme] = schemesOf(provider);
+  if (scheme?.kind !== "hmac" || !("header" in scheme.signature)) {
+    throw new Error(`${provider.name} has no HMAC in a header`);
+  }
+  return scheme as HmacScheme & { readonly signature: SignatureHeader };
 }
 
 export const hmacSender: Sender = sender(hmac, "made-up-secret-of-hmac");

@@ -2,20 +2,29 @@ export { defineConfig } from "./define-config.ts";
 export { resolveDurability } from "./durability-setting.ts";
 export type { HeaderSource } from "./headers.ts";
 export type {
+  Batch,
   Field,
   HmacScheme,
+  JwtScheme,
   Provider,
+  PublicKeyScheme,
+  Scheme,
+  SignatureField,
   SignatureHeader,
   SignatureLayout,
+  SignaturePlace,
   Timestamp,
+  TokenScheme,
 } from "./provider.ts";
 export { type ProviderName, providers } from "./providers/index.ts";
+export { type FetchKey, KeyUnavailable, type WantedKey } from "./schemes/engine.ts";
 export { type ServedSource, servedSources } from "./served-sources.ts";
-export { signDelivery } from "./sign.ts";
+export { type SignedRequest, signDelivery, signRequest, type UnsignedRequest } from "./sign.ts";
 export {
   type ResolvedConfig,
   type ResolvedSource,
   resolveConfig,
 } from "./sources.ts";
+export { judgeVector, type Vector } from "./vectors.ts";
 export type { Refusal, RefusalReason } from "./verdict.ts";
-export { type Verified, verifyDelivery } from "./verify.ts";
+export { type RequestToVerify, type Verdict, verifyRequest } from "./verify.ts";

@@ -1,4 +1,4 @@
-import type { HmacScheme } from "./provider.ts";
+import type { SecretForm } from "./provider.ts";
 
 /** In characters as configured, and in bytes of the key: a shorter one can be guessed. */
 export const MIN_SECRET_LENGTH = 6;
@@ -30,9 +30,13 @@ export function otherSecretProblem(secret: string): string | undefined {
  * The HMAC key of a configured secret.
  * @returns undefined when the text isn't in the scheme's form
  */
-export function secretKey(secret: string, form: HmacScheme["secret"]): Uint8Array | undefined {
+export function secretKey(secret: string, form: SecretForm): Uint8Array | undefined {
+  if (secret === "") return undefined;
   if (form === "utf8") return Buffer.from(secret, "utf8");
-  const text = secret.startsWith("whsec_") ? secret.slice("whsec_".length) : secret;
+  if (form === "hex") return /^(?:[0-9a-f]{2})+$/i.test(secret) ? Buffer.from(secret, "hex") : undefined;
+  const prefixed = secret.startsWith("whsec_");
+  if (form === "whsec-only" && !prefixed) return undefined;
+  const text = prefixed ? secret.slice("whsec_".length) : secret;
   const bytes = Buffer.from(text, "base64");
   const unpadded = (value: string) => value.replace(/=+$/, "");
   return bytes.length > 0 && unpadded(bytes.toString("base64")) === unpadded(text) ? bytes : undefined;

@@ -5,6 +5,7 @@ import {
   DEFAULT_BODY_LIMIT,
   DEFAULT_DEDUPE_MS,
   type Durability,
+  type IdentityFunction,
   MAX_BODY_LIMIT,
   type ResolvedLimits,
   type Secret,
@@ -21,24 +22,34 @@ import {
   retryScheduleProblem,
 } from "../contract/retry-schedule.ts";
 import { dedupeProblem, durabilitySchema, resolveDurability } from "./durability-setting.ts";
+import type { HandshakeSource } from "./handshakes/handshake.ts";
 import { limitsEntries, limitsProblem, resolveLimits } from "./limits-setting.ts";
 import type { Provider } from "./provider.ts";
 import { isProviderRow, providerProblems } from "./provider-schema.ts";
 import { type ProviderName, providers } from "./providers/index.ts";
-import { MIN_SECRET_LENGTH, otherSecretProblem, secretKey, secretProblem } from "./secret-key.ts";
+import { type KeyedScheme, keyedSchemes, schemesOf } from "./schemes/index.ts";
+import { secretForm, signsUrl } from "./schemes/traits.ts";
+import { MIN_SECRET_LENGTH, otherSecretProblem, secretProblem } from "./secret-key.ts";
 
 /** A source with every default filled in and every secret read. Holds keys: never log it. */
 export type ResolvedSource = {
   readonly name: string;
   readonly provider: Provider;
-  /** Valid HMAC keys, the current one first. */
-  readonly keys: readonly Uint8Array[];
+  /** The provider's schemes for which there is a key, and every key that is valid, the current one first. */
+  readonly schemes: readonly KeyedScheme[];
   /** The secrets as configured, in the same order; for signing test events. */
   readonly secrets: readonly string[];
   readonly schedule: RetrySchedule;
   readonly dedupeMs: number;
   readonly bodyLimit: number;
   readonly onDeadRedelivery: "keep" | "replay";
+  readonly identity: "provider" | "body" | "signature+body" | IdentityFunction;
+  /** Whether a list of events becomes a job for each. */
+  readonly split: boolean;
+  /** What its provider's handshake needs. Holds secrets. */
+  readonly handshake: HandshakeSource;
+  /** The public URL, for schemes that sign it; empty where none is given. */
+  readonly publicUrl: string;
   /** Absent where it has none. */
   readonly limits?: ResolvedLimits;
 };
@@ -57,6 +68,9 @@ const MAX_DEDUPE_MS = 90 * 86_400_000;
 /** Every schema has a message of its own: valibot's repeat what they received, and that may be a secret. */
 const SETTINGS = "an object of settings";
 const VARIABLE = 'the name of a variable, as in env("WEBHOOK_SECRET"), not the secret itself';
+
+const isFunction = (value: unknown) => typeof value === "function";
+const PUBLIC_URL = "the public URL that the provider was told, with https:// and the path";
 
 const secretSchema = v.union(
   [
@@ -105,6 +119,21 @@ const sourceSchema = v.strictObject(
     bodyLimit: v.optional(wholeNumber(MAX_BODY_LIMIT, "bytes")),
     onDeadRedelivery: v.optional(v.picklist(["keep", "replay"], '"keep" or "replay"')),
     limits: v.optional(limitsSchema),
+    identity: v.optional(
+      v.union(
+        [v.picklist(["provider", "body", "signature+body"]), v.custom<IdentityFunction>(isFunction)],
+        '"provider", "body", "signature+body", or a function of the delivery',
+      ),
+    ),
+    split: v.optional(v.boolean("true or false")),
+    verifyToken: v.optional(secretSchema),
+    topics: v.optional(v.array(v.pipe(v.string(), v.url("the URL of a topic")), "a list of URLs")),
+    url: v.optional(
+      v.pipe(
+        v.string(PUBLIC_URL),
+        v.regex(/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?(?:\?[^\s#]*)?$/i, PUBLIC_URL),
+      ),
+    ),
   },
   SETTINGS,
 );
@@ -201,7 +230,6 @@ function resolveSource(
   }
 
   const secrets: string[] = [];
-  const keys: Uint8Array[] = [];
   const add = (secret: Secret, setting: string, optional: boolean) => {
     const value =
       typeof secret === "string" ? secret : Object.hasOwn(env, secret.env) ? env[secret.env] : undefined;
@@ -212,15 +240,13 @@ function resolveSource(
       value === undefined
         ? "is not set"
         : (secretProblem(value) ?? provider.secretProblem?.(value) ?? otherSecretProblem(value));
-    const key = value === undefined || problem ? undefined : secretKey(value, provider.scheme.secret);
+    const [key] =
+      value === undefined || problem ? [] : keyedSchemes(provider, [value]).flatMap(({ keys }) => keys);
     if (problem) problems.push(`${called} ${problem} ${whose}`);
-    else if (!key) problems.push(`${called} is not base64 behind whsec_ ${whose}`);
-    else if (key.length < MIN_SECRET_LENGTH)
+    else if (!key) problems.push(`${called} is not ${secretForm(provider)} ${whose}`);
+    else if (key instanceof Uint8Array && key.length < MIN_SECRET_LENGTH)
       problems.push(`${called} is base64 of fewer than ${MIN_SECRET_LENGTH} bytes ${whose}`);
-    else {
-      secrets.push(value as string);
-      keys.push(key);
-    }
+    else secrets.push(value as string);
   };
   const listed = Array.isArray(source.secret)
     ? (source.secret as readonly Secret[])
@@ -231,18 +257,49 @@ function resolveSource(
   }
   if (source.previousSecret !== undefined) add(source.previousSecret, `${at}.previousSecret`, true);
 
+  if (schemesOf(provider).some(signsUrl) && source.url === undefined) {
+    problems.push(
+      `${at}.url: ${provider.name} signs the URL; give the public one that it was told, as in https://hooks.example.com/webhooks/${name}`,
+    );
+  }
+  if (source.split && !provider.batch) {
+    problems.push(`${at}.split: ${provider.name} sends no lists of events that could be split`);
+  }
+  const verifyToken = readVerifyToken(source.verifyToken, `${at}.verifyToken`, env, problems);
   const limits = resolveLimits(source.limits);
   return {
     name,
     provider,
-    keys,
+    schemes: keyedSchemes(provider, secrets),
     secrets,
+    publicUrl: source.url ?? "",
+    identity: source.identity ?? "provider",
+    split: source.split ?? false,
+    handshake: {
+      secrets,
+      ...(verifyToken === undefined ? {} : { verifyToken }),
+      ...(source.topics ? { topics: source.topics } : {}),
+    },
     schedule: source.retry?.schedule ?? schedule,
     dedupeMs: source.dedupeMs ?? DEFAULT_DEDUPE_MS,
     bodyLimit: source.bodyLimit ?? DEFAULT_BODY_LIMIT,
     onDeadRedelivery: source.onDeadRedelivery ?? "keep",
     ...(limits ? { limits } : {}),
   };
+}
+
+function readVerifyToken(
+  token: Secret | undefined,
+  setting: string,
+  env: Environment,
+  problems: string[],
+): string | undefined {
+  if (token === undefined) return undefined;
+  const value =
+    typeof token === "string" ? token : Object.hasOwn(env, token.env) ? env[token.env] : undefined;
+  const problem = value === undefined ? "is not set" : secretProblem(value);
+  if (problem) problems.push(`${typeof token === "string" ? setting : token.env} ${problem} (${setting})`);
+  return value;
 }
 
 /** Says where and what, and for a misspelt key which ones there are. Never repeats a value: it may be a secret. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NOW_S, type Sender, senders } from "./fixtures.ts";
-import { encodeSignature } from "./signature-encoding.ts";
+import { hmacOf, NOW_S, type Sender, senders } from "./fixtures.ts";
+import { encodeSignature } from "./schemes/signature-encoding.ts";
 
 const anyBody = fc.uint8Array({ maxLength: 200 });
 /** Where, and how: never zero, so the byte is another one afterwards. */
@@ -20,7 +20,7 @@ function withDigest(
   headers: Record<string, string>,
   digest: Uint8Array,
 ): Record<string, string> {
-  const { header, encoding } = one.provider.scheme.signature;
+  const { header, encoding } = hmacOf(one.provider).signature;
   const value = headers[header] as string;
   const spelled = /[0-9a-f]{64}$|[A-Za-z0-9+/]{43}=$/.exec(value)?.[0] as string;
   return { ...headers, [header]: value.replace(spelled, () => encodeSignature(digest, encoding)) };
@@ -89,7 +89,7 @@ describe.each(senders.map((one) => [one.provider.name, one] as const))("%s", (_,
   });
 });
 
-const timed = senders.filter((one) => one.provider.scheme.timestamp);
+const timed = senders.filter((one) => hmacOf(one.provider).timestamp);
 
 describe.each(timed.map((one) => [one.provider.name, one] as const))("%s, which signs a time", (_, one) => {
   it("refuses any other timestamp inside the window", () => {

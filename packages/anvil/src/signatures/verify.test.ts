@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import {
   githubSender,
+  hmacOf,
   hmacSender,
   keyOf,
   NOW_S,
@@ -11,15 +12,15 @@ import {
   standardWebhooksSender,
   stripeSender,
   utf8,
+  verifyDelivery,
 } from "./fixtures.ts";
 import { stripe } from "./providers/stripe.ts";
-import { verifyDelivery } from "./verify.ts";
 
 const body = utf8('{"id":"evt_1","type":"invoice.paid"}');
 const named = (list: readonly Sender[]) => list.map((one) => [one.provider.name, one] as const);
 /** The name of the header that holds the signature, and its value. */
 const signatureOf = (one: Sender, headers: Record<string, string>): [string, string] => {
-  const name = one.provider.scheme.signature.header;
+  const name = hmacOf(one.provider).signature.header;
   return [name, headers[name] as string];
 };
 
@@ -113,7 +114,7 @@ describe.each(named(senders))("%s", (_, one) => {
   });
 
   it.each([0, 1, 2, 63, 65, 66, 128, 10_000])("refuses a signature of length %d (H-14)", (length) => {
-    const { layout } = one.provider.scheme.signature;
+    const { layout } = hmacOf(one.provider).signature;
     const start =
       layout.kind === "single" ? (layout.prefix ?? "") : layout.kind === "pairs" ? `t=${NOW_S},v1=` : "v1,";
     for (const character of ["a", "0", "=", "!", "\0"]) {
@@ -175,7 +176,7 @@ describe("signatures in hex (H-13)", () => {
   it("never take sha1 for sha256", () => {
     for (const one of [hmacSender, githubSender]) {
       const sha1 = createHmac("sha1", one.secret).update(body).digest("hex");
-      const header = one.provider.scheme.signature.header;
+      const header = hmacOf(one.provider).signature.header;
       for (const value of [`sha1=${sha1}`, `sha256=${sha1}`, sha1]) {
         expect(one.verify({ [header]: value, "x-hub-signature": `sha1=${sha1}` }, body)).toMatchObject({
           ok: false,

@@ -1,10 +1,11 @@
 import { readEventFields } from "./fields.ts";
-import { type HeaderLookup, type HeaderSource, headerLookup } from "./headers.ts";
-import { verifyHmac } from "./hmac.ts";
+import { type HeaderSource, headerLookup } from "./headers.ts";
 import type { Provider } from "./provider.ts";
-import { type ClaimedSignature, readClaimedSignature } from "./signature-header.ts";
-import { checkTimestamp } from "./timestamp.ts";
-import type { Refusal } from "./verdict.ts";
+import { type ProviderName, providers } from "./providers/index.ts";
+import type { Head, Received } from "./received.ts";
+import { KeyUnavailable, type Moment, type Proof } from "./schemes/engine.ts";
+import { engineOf, type KeyedScheme, keyedSchemes, schemeFor } from "./schemes/index.ts";
+import { type Refusal, refuse } from "./verdict.ts";
 
 export type Verified = {
   readonly ok: true;
@@ -18,41 +19,94 @@ export type Verified = {
  * The part of the verdict that needs no body: is there a signature that can be read, and is its timestamp
  * inside the window?
  */
-export function readClaim(
-  provider: Provider,
-  header: HeaderLookup,
-  nowMs: number,
-): ClaimedSignature | Refusal {
-  const { scheme } = provider;
-  const claimed = readClaimedSignature(scheme, header);
-  if (!claimed.ok || !scheme.timestamp || claimed.timestamp === undefined) return claimed;
-  return checkTimestamp(scheme.timestamp, claimed.timestamp, nowMs) ?? claimed;
+export function checkHead(schemes: readonly KeyedScheme[], head: Head, nowMs: number): Refusal | undefined {
+  const keyed = schemeFor(schemes, head);
+  if (!keyed) return refuse("no_key");
+  try {
+    return engineOf(keyed.scheme).precheck(keyed.scheme, head, nowMs);
+  } catch {
+    return UNREADABLE;
+  }
 }
 
-/** The rest of the verdict, over the bytes as they came. */
-export function verifyClaim(
-  provider: Provider,
-  claimed: ClaimedSignature,
-  body: Uint8Array,
-  keys: readonly Uint8Array[],
-  header: HeaderLookup,
-): Verified | Refusal {
-  const result = verifyHmac(provider.scheme, claimed, keys, body, header);
-  return result.ok ? { ...result, ...readEventFields(provider, body, header) } : result;
-}
+/** Whatever a hostile delivery does to a parser, the answer is a refusal and never a crash. */
+const UNREADABLE: Refusal = refuse("malformed_signature");
 
 /**
- * Is this delivery real, and which event is it? Pure: no I/O, no clock of its own.
- * @param keys every key that is valid now, at least one
- * @param nowMs milliseconds since 1970
+ * Is this delivery real, and which event is it? A promise only where a key has to be fetched.
+ * @throws {KeyUnavailable} when a certificate or key could not be fetched: no verdict
  */
-export function verifyDelivery(
+export function verifyReceived(
   provider: Provider,
-  delivery: { readonly headers: HeaderSource; readonly body: Uint8Array },
-  keys: readonly Uint8Array[],
-  nowMs: number,
-): Verified | Refusal {
-  const header = headerLookup(delivery.headers);
-  const claimed = readClaim(provider, header, nowMs);
-  return claimed.ok ? verifyClaim(provider, claimed, delivery.body, keys, header) : claimed;
+  schemes: readonly KeyedScheme[],
+  received: Received,
+  moment: Moment,
+): Verified | Refusal | Promise<Verified | Refusal> {
+  const keyed = schemeFor(schemes, received);
+  if (!keyed) return refuse("no_key");
+  const { scheme, keys } = keyed;
+  const conclude = (proof: Proof | Refusal): Verified | Refusal =>
+    proof.ok ? { ...proof, ...readEventFields(provider, received) } : proof;
+  try {
+    const proof = engineOf(scheme).verify(scheme, received, keys, moment);
+    if (!(proof instanceof Promise)) return conclude(proof);
+    return proof.then(conclude, (error: unknown) => {
+      if (error instanceof KeyUnavailable) throw error;
+      return UNREADABLE;
+    });
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** A request as people have it: from a test, a log, another framework. */
+export type RequestToVerify = {
+  /** Default: POST. */
+  readonly method?: string;
+  /** The public URL with its query; only some providers sign it. */
+  readonly url?: string;
+  readonly headers: HeaderSource;
+  /** The bytes as they came; a text counts as UTF-8. */
+  readonly body: Uint8Array | string;
+};
+
+export type Verdict = { readonly ok: true; readonly eventId?: string; readonly type?: string } | Refusal;
+
+/**
+ * Is this request really from the provider, and which event is it? For other frameworks, and for finding out why a
+ * delivery is refused. Keeps nothing and opens nothing, but for what `fetchKey` does.
+ * @param provider a name such as `"stripe"`, or a row of your own
+ * @param options.secrets every one that is valid now
+ * @param options.now milliseconds since 1970
+ * @param options.fetchKey gets certificates and keys for PayPal, SNS and Plaid: `httpsKeys()`, or your own
+ * @throws {KeyUnavailable} when one could not be fetched: no verdict, ask the sender to come again
+ * @throws {TypeError} for a provider that isn't known
+ */
+export async function verifyRequest(
+  provider: ProviderName | Provider,
+  request: RequestToVerify,
+  options: {
+    readonly secrets: readonly string[];
+    readonly now: number;
+    readonly fetchKey?: Moment["fetchKey"];
+  },
+): Promise<Verdict> {
+  const { method = "POST", url = "", headers, body } = request;
+  const received: Received = {
+    method: method.toUpperCase(),
+    url,
+    header: headerLookup(headers),
+    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
+  };
+  const row = typeof provider === "string" ? providers.get(provider) : provider;
+  if (!row) throw new TypeError(`There is no provider "${String(provider)}"`);
+  const { now: nowMs, fetchKey } = options;
+  const schemes = keyedSchemes(row, options.secrets);
+  const verdict = await verifyReceived(row, schemes, received, {
+    nowMs,
+    ...(fetchKey ? { fetchKey } : {}),
+  });
+  if (!verdict.ok) return verdict;
+  const { eventId, type } = verdict;
+  return { ok: true, ...(eventId === undefined ? {} : { eventId }), ...(type === undefined ? {} : { type }) };
 }

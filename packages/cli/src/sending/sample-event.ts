@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import type { Field, Provider } from "webhook-anvil/signatures";
 import { samples } from "./samples.ts";
 
@@ -26,9 +26,9 @@ export function sampleEvent(provider: Provider, wantedType: string | undefined, 
   const headers: Record<string, string> = { "content-type": "application/json", ...sample.headers };
   const put = (field: Field, value: string) => {
     if ("header" in field) headers[field.header] = value;
-    else putAt(payload, field.body, value);
+    else if ("body" in field) putAt(payload, field.body, field.number ? randomInt(1, 1e9) : value);
   };
-  for (const field of provider.identity ?? []) put(field, (sample.newId ?? newId)());
+  for (const field of identityFields(provider)) put(field, (sample.newId ?? newId)());
   for (const [field, part] of typeParts(provider.type ?? [], type)) put(field, part);
   return { body: Buffer.from(JSON.stringify(payload)), headers, type };
 }
@@ -44,7 +44,7 @@ export function fileEvent(
 ): SampleEvent | undefined {
   const sample = samples[provider.name] ?? {};
   const headers: Record<string, string> = { "content-type": "application/json", ...sample.headers };
-  for (const field of provider.identity ?? []) {
+  for (const field of identityFields(provider)) {
     if ("header" in field) headers[field.header] = (sample.newId ?? newId)();
   }
   const inHeader = (provider.type ?? []).filter((field) => "header" in field);
@@ -66,13 +66,20 @@ function typeParts(fields: readonly Field[], type: string | undefined): [Field, 
   });
 }
 
-function putAt(payload: Record<string, unknown>, path: string, value: string): void {
+function identityFields({ identity = [] }: Provider): readonly Field[] {
+  return identity === "each-delivery" ? [] : identity;
+}
+
+/** `[]` in a path makes a list of one item. */
+function putAt(payload: Record<string, unknown>, path: string, value: unknown): void {
   const names = path.split(".");
   const last = names.pop() as string;
   let at = payload;
   for (const name of names) {
-    at[name] ??= {};
-    at = at[name] as Record<string, unknown>;
+    const list = name.endsWith("[]");
+    const key = list ? name.slice(0, -2) : name;
+    at[key] ??= list ? [{}] : {};
+    at = (list ? (at[key] as unknown[])[0] : at[key]) as Record<string, unknown>;
   }
   at[last] = value;
 }

@@ -1,17 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { headerLookup } from "./headers.ts";
+import { headerLookup } from "../headers.ts";
+import type { HmacScheme } from "../provider.ts";
+import { providers } from "../providers/index.ts";
+import { schemesOf } from "./index.ts";
 import { messageProblem, signedMessage } from "./message.ts";
-import type { HmacScheme } from "./provider.ts";
-import { providers } from "./providers/index.ts";
 
 describe("signedMessage", () => {
   const message = (template: string) => {
     const parts: Buffer[] = [];
-    const values = {
+    const received = {
+      method: "PUT",
+      url: "https://hooks.example/a%3Ab%20c?q=1",
       body: Uint8Array.of(0xff, 0x00),
-      timestamp: "17",
       header: headerLookup({ "X-Id": "a", "x-dot": "a.b" }),
     };
+    const values = { received, timestamp: "17", secret: Uint8Array.of(0x53) };
     const problem = signedMessage(template, values, (bytes) => parts.push(Buffer.from(bytes as string)));
     return problem ?? Buffer.concat(parts).toString("latin1");
   };
@@ -19,6 +22,8 @@ describe("signedMessage", () => {
   it("puts body, timestamp and headers where the template says, byte for byte", () => {
     expect(message("v0:{timestamp}:{body}")).toBe("v0:17:\xff\0");
     expect(message("{body}{body}|{header:x-id}")).toBe("\xff\0\xff\0|a");
+    expect(message("{method}{url}{secret}")).toBe("PUThttps://hooks.example/a%3Ab%20c?q=1S");
+    expect(message("{unescaped-url}")).toBe("https://hooks.example/a:b%20c?q=1");
   });
 
   it("says why it can't", () => {
@@ -33,7 +38,9 @@ describe("messageProblem", () => {
     messageProblem({ message, ...(timed ? { timestamp } : {}) } as HmacScheme);
 
   it("has nothing against the rows that come with the library", () => {
-    for (const { scheme } of providers.values()) expect(messageProblem(scheme)).toBeUndefined();
+    for (const scheme of [...providers.values()].flatMap(schemesOf)) {
+      if ("message" in scheme) expect(messageProblem(scheme)).toBeUndefined();
+    }
   });
 
   it.each(["{bdy}{body}", "{body}{header:}", "{body}{header:X-Id}", "{body}{", "{}{body}"])(

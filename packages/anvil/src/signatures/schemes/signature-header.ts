@@ -1,7 +1,7 @@
-import type { HeaderLookup } from "./headers.ts";
-import type { HmacScheme } from "./provider.ts";
+import type { HeaderLookup } from "../headers.ts";
+import type { SignatureHeader, Timestamp } from "../provider.ts";
+import { type Refusal, refuse } from "../verdict.ts";
 import { decodeSignature } from "./signature-encoding.ts";
-import { type Refusal, refuse } from "./verdict.ts";
 
 /** What the headers of a delivery claim, read but not yet proven. */
 export type ClaimedSignature = {
@@ -16,39 +16,60 @@ export type ClaimedSignature = {
 const MAX_HEADER_LENGTH = 8_192;
 /** More than any provider sends while it rotates secrets. */
 const MAX_CANDIDATES = 32;
+/** Of `<header>-1`, `<header>-2`, …; nobody has more keys at once. */
+const MAX_NUMBERED = 10;
+
+/** What a scheme says of its header and of its timestamp, if that is one of the headers' too. */
+type HeaderScheme = { readonly signature: SignatureHeader; readonly timestamp?: Timestamp };
 
 /** Reads the signature header by the scheme's layout. Needs no body: a delivery without a signature can be
  * refused before its body is read. */
-export function readClaimedSignature(scheme: HmacScheme, header: HeaderLookup): ClaimedSignature | Refusal {
-  const { signature } = scheme;
-  const value = header(signature.header)?.trim();
-  if (!value) return refuse("missing_signature");
-  if (value.length > MAX_HEADER_LENGTH) return refuse("malformed_signature");
+export function readClaimedSignature(scheme: HeaderScheme, header: HeaderLookup): ClaimedSignature | Refusal {
+  const { signature, timestamp } = scheme;
+  const values = headerValues(signature, header);
+  if (values.length === 0) return refuse("missing_signature");
+  if (values.some((value) => value.length > MAX_HEADER_LENGTH)) return refuse("malformed_signature");
 
-  const parts = splitLayout(value, scheme);
-  if (!parts || parts.signatures.length > MAX_CANDIDATES) return refuse("malformed_signature");
-  if (parts.signatures.length === 0) return refuse("missing_signature");
+  const all = values.map((value) => splitLayout(value, scheme));
+  const readable = all.filter((parts) => parts !== undefined);
+  const signatures = readable.flatMap((parts) => parts.signatures);
+  if (readable.length < all.length || signatures.length > MAX_CANDIDATES)
+    return refuse("malformed_signature");
+  if (signatures.length === 0) return refuse("missing_signature");
 
   // One undecodable signature beside a good one is no reason to refuse: during a rotation a sender may list
   // signatures of a kind that we don't know.
-  const candidates = parts.signatures
+  const candidates = signatures
     .map((text) => decodeSignature(text, signature.encoding))
     .filter((bytes) => bytes !== undefined);
   if (candidates.length === 0) return refuse("malformed_signature");
 
-  const { timestamp } = scheme;
-  if (!timestamp) return { ok: true, candidates };
+  if (!timestamp || "body" in timestamp.from) return { ok: true, candidates };
   const text =
-    "pair" in timestamp.from ? parts.pairs.get(timestamp.from.pair) : header(timestamp.from.header);
+    "pair" in timestamp.from
+      ? readable[0]?.pairs.get(timestamp.from.pair)
+      : header(timestamp.from.header)?.trim();
   if (!text) return refuse("missing_timestamp");
   return { ok: true, candidates, timestamp: text };
+}
+
+/** Whether a delivery has the header at all, be it right or wrong. */
+export function hasSignature(signature: SignatureHeader, header: HeaderLookup): boolean {
+  return headerValues(signature, header).length > 0;
+}
+
+function headerValues({ header: name, numbered }: SignatureHeader, header: HeaderLookup): string[] {
+  const names = numbered ? Array.from({ length: MAX_NUMBERED }, (_, n) => `${name}-${n + 1}`) : [name];
+  return names
+    .map((each) => header(each)?.trim())
+    .filter((value) => value !== undefined && value !== "") as string[];
 }
 
 type Parts = { readonly signatures: readonly string[]; readonly pairs: ReadonlyMap<string, string> };
 
 const NO_PAIRS: ReadonlyMap<string, string> = new Map();
 
-function splitLayout(value: string, scheme: HmacScheme): Parts | undefined {
+function splitLayout(value: string, scheme: HeaderScheme): Parts | undefined {
   const { layout } = scheme.signature;
   if (layout.kind === "single") {
     const { prefix = "", prefixOptional } = layout;
@@ -82,7 +103,7 @@ function splitLayout(value: string, scheme: HmacScheme): Parts | undefined {
   return { signatures, pairs };
 }
 
-function isTimestampPair(scheme: HmacScheme, key: string): boolean {
+function isTimestampPair(scheme: HeaderScheme, key: string): boolean {
   const from = scheme.timestamp?.from;
   return from !== undefined && "pair" in from && from.pair === key;
 }

@@ -1,14 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NOW_S, senders, standardWebhooksSender, stripeSender, utf8 } from "./fixtures.ts";
-import { headerLookup } from "./headers.ts";
-import type { HmacScheme } from "./provider.ts";
+import {
+  hmacOf,
+  NOW_S,
+  senders,
+  standardWebhooksSender,
+  stripeSender,
+  utf8,
+  verifyDelivery,
+} from "../fixtures.ts";
+import { headerLookup } from "../headers.ts";
+import type { HmacScheme, SignatureHeader } from "../provider.ts";
+import { checkHead } from "../verify.ts";
 import { readClaimedSignature } from "./signature-header.ts";
-import { readClaim, verifyDelivery } from "./verify.ts";
 
 const body = utf8('{"id":"evt_1"}');
 
-const semicolons: HmacScheme = {
+const semicolons: HmacScheme & { readonly signature: SignatureHeader } = {
   kind: "hmac",
   hash: "sha256",
   secret: "utf8",
@@ -16,7 +24,7 @@ const semicolons: HmacScheme = {
   timestamp: { from: { pair: "ts" }, unit: "ms", toleranceS: 5 },
   message: "{timestamp}:{body}",
 };
-const schemes = [...senders.map(({ provider }) => provider.scheme), semicolons];
+const schemes = [...senders.map(({ provider }) => hmacOf(provider)), semicolons];
 
 /** What signature headers are made of, in any order. */
 const pieces = fc
@@ -86,8 +94,9 @@ describe("readClaimedSignature", () => {
   it("reads pairs apart by a semicolon, with milliseconds", () => {
     const lookup = headerLookup({ "X-Sig": `ts=${NOW_S}123;h1=${"ab".repeat(32)}` });
     expect(readClaimedSignature(semicolons, lookup)).toMatchObject({ ok: true, timestamp: `${NOW_S}123` });
-    const provider = { name: "semicolons", scheme: semicolons, keepHeaders: [], docs: "" };
-    const skewed = (ms: number) => readClaim(provider, lookup, NOW_S * 1000 + ms).ok;
+    const head = { method: "POST", url: "", header: lookup };
+    const schemes = [{ scheme: semicolons, keys: [utf8("a made-up key")] }];
+    const skewed = (ms: number) => checkHead(schemes, head, NOW_S * 1000 + ms) === undefined;
     expect([skewed(5_999), skewed(6_000), skewed(-5_000), skewed(-5_001)]).toEqual([
       true,
       false,

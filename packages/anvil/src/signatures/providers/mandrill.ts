@@ -1,0 +1,16 @@
+import type { Provider } from "../provider.ts";
+
+/** Signs the public URL and the form's fields. SHA-1. */
+export const mandrill: Provider = {
+  name: "mandrill",
+  scheme: {
+    kind: "hmac",
+    hash: "sha1",
+    secret: "utf8",
+    signature: { header: "x-mandrill-signature", encoding: "base64", layout: { kind: "single" } },
+    message: "{url}{form}",
+  },
+  handshake: "head",
+  keepHeaders: [],
+  docs: "https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/#authenticating-webhook-requests",
+};

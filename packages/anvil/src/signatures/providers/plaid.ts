@@ -1,0 +1,21 @@
+import type { Provider } from "../provider.ts";
+
+/**
+ * The body has no id: equal bodies count as one event. Plaid pretty-prints it, and the white space is hashed. The
+ * secret is `client_id:secret` of the API, by which the key is fetched; a JWK as it is works too.
+ */
+export const plaid: Provider = {
+  name: "plaid",
+  scheme: {
+    kind: "jwt",
+    header: "plaid-verification",
+    algorithms: ["ES256"],
+    key: { fetch: "plaid" },
+    bodyHash: { claim: "request_body_sha256", encoding: "hex" },
+    time: "iat",
+    toleranceS: 300,
+  },
+  type: [{ body: "webhook_type" }, { body: "webhook_code" }],
+  keepHeaders: [],
+  docs: "https://plaid.com/docs/api/webhooks/webhook-verification/",
+};

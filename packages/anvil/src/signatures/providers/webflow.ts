@@ -1,0 +1,17 @@
+import type { Provider } from "../provider.ts";
+
+/** Milliseconds. */
+export const webflow: Provider = {
+  name: "webflow",
+  scheme: {
+    kind: "hmac",
+    hash: "sha256",
+    secret: "utf8",
+    signature: { header: "x-webflow-signature", encoding: "hex", layout: { kind: "single" } },
+    timestamp: { from: { header: "x-webflow-timestamp" }, unit: "ms", toleranceS: 300 },
+    message: "{timestamp}:{body}",
+  },
+  type: [{ body: "triggerType" }],
+  keepHeaders: ["x-webflow-timestamp"],
+  docs: "https://developers.webflow.com/data/docs/working-with-webhooks",
+};

@@ -20,4 +20,5 @@ it("fails a test file that leaves a connection or a child process, and names bot
   expect(code).toBe(1);
   const left = Number(/child process (\d+)/.exec(output)?.[1]);
   process.kill(left, "SIGKILL");
-});
+  // A vitest of its own takes a while to start where much else runs.
+}, 60_000);

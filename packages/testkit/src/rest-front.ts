@@ -27,7 +27,8 @@ export interface RestFront {
 
 /**
  * Upstash's REST interface in front of a Redis of the test's: one command as a JSON array to `/`, answered by
- * `{"result"}` or `{"error"}`, strings in base64 where the client asks for it. As documented at
+ * `{"result"}` or `{"error"}`; several to `/multi-exec`, run in MULTI and EXEC and answered by an array of these, or by
+ * one error when the transaction was discarded. Strings in base64 where the client asks for it. As documented at
  * https://upstash.com/docs/redis/features/restapi
  */
 export async function startRestFront(redisUrl: string): Promise<RestFront> {
@@ -46,14 +47,15 @@ export async function startRestFront(redisUrl: string): Promise<RestFront> {
     if (incoming.headers.authorization !== `Bearer ${token}`) {
       return answer(outgoing, 401, { error: "WRONGPASS invalid or missing auth token" });
     }
-    if (incoming.method !== "POST" || incoming.url !== "/") {
-      return answer(outgoing, 404, { error: "ERR this front knows one command in a POST to / only" });
-    }
-    const outcome = await run(redis, body);
+    const command = incoming.method === "POST" ? ways[incoming.url ?? ""] : undefined;
+    if (!command)
+      return answer(outgoing, 404, { error: "ERR this front knows POST to / and /multi-exec only" });
+    const outcome = await command(redis, body);
     if (fault?.kind === "lost reply") return void incoming.socket.destroy();
     if ("error" in outcome) return answer(outgoing, 400, outcome);
     const encoded = incoming.headers["upstash-encoding"] === "base64";
-    answer(outgoing, 200, { result: encoded ? inBase64(outcome.result) : outcome.result });
+    const asAsked = (one: Outcome) => ("result" in one && encoded ? { result: inBase64(one.result) } : one);
+    answer(outgoing, 200, Array.isArray(outcome) ? outcome.map(asAsked) : asAsked(outcome as Outcome));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
@@ -84,7 +86,28 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-async function run(redis: Redis, body: string): Promise<{ result: unknown } | { error: string }> {
+type Outcome = { result: unknown } | { error: string };
+
+/** By the path. */
+const ways: Record<string, (redis: Redis, body: string) => Promise<Outcome | Outcome[]>> = {
+  "/": run,
+  "/multi-exec": runInTransaction,
+};
+
+async function runInTransaction(redis: Redis, body: string): Promise<Outcome | Outcome[]> {
+  try {
+    const transaction = redis.multi();
+    for (const [name, ...args] of JSON.parse(body) as [string, ...(string | number)[]][]) {
+      transaction.call(name, ...args);
+    }
+    const replies = (await transaction.exec()) ?? [];
+    return replies.map(([error, result]) => (error ? { error: error.message } : { result }));
+  } catch (error) {
+    return { error: (error as Error).message };
+  }
+}
+
+async function run(redis: Redis, body: string): Promise<Outcome> {
   try {
     const [name, ...args] = JSON.parse(body) as [string, ...(string | number)[]];
     return { result: await redis.call(name, ...args) };

@@ -38,7 +38,10 @@ it("closes what is kept alive for nothing before it turns anybody away", async (
   expect(idle.filter(({ closed }) => closed())).toEqual([]);
   // The ninth is the one that comes near the limit.
   const busy = await open();
-  await waitUntil(() => idle.every(({ closed }) => closed()), { what: "the idle ones are closed" });
+  await waitUntil(() => idle.every(({ closed }) => closed()), {
+    what: "the idle ones are closed",
+    timeoutMs: 15_000,
+  });
   await ask(busy);
 });
 

@@ -8,7 +8,7 @@ const PER_SECOND = `a number above 0, at most ${MAX_PER_SECOND}`;
 /** A day: whoever wants less often wants something else. Numbers below would lose their precision in Redis. */
 const LONGEST_INTERVAL_S = 86_400;
 
-const events = (most: number) => {
+const events = (most: number): v.GenericSchema<number> => {
   const message = `a whole number of events from 1 to ${most}`;
   return v.pipe(
     v.number(message),
@@ -16,7 +16,9 @@ const events = (most: number) => {
   );
 };
 
-export const limitsEntries = {
+type Entry = v.OptionalSchema<v.GenericSchema<number>, undefined>;
+
+export const limitsEntries: { perSecond: Entry; burst: Entry; waiting: Entry } = {
   perSecond: v.optional(
     v.pipe(
       v.number(PER_SECOND),

@@ -59,7 +59,13 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const shared = {
     ...{ redis, queue: place.queue, prefix, log },
     ...(options.encryption === undefined ? {} : { encryption: options.encryption }),
-    env: { ...options.env, WEBHOOK_SECRET: secret },
+    // The schedule and the secret are the demo's own, whatever the environment says; keys may be in it.
+    env: {
+      ...options.env,
+      WEBHOOK_SECRET: secret,
+      ANVIL_RETRY_SCHEDULE: undefined,
+      ANVIL_DURABILITY: undefined,
+    },
   };
   const worker = createWorker(runs.handler, { ...shared, drainMs: DRAIN_MS });
 

@@ -66,6 +66,8 @@ const entries: Record<string, readonly string[]> = {
   "webhook-anvil/signatures": [
     "KeyUnavailable",
     "defineConfig",
+    "explainRequest",
+    "fieldLists",
     "judgeVector",
     "providers",
     "resolveConfig",
@@ -73,6 +75,7 @@ const entries: Record<string, readonly string[]> = {
     "servedSources",
     "signDelivery",
     "signRequest",
+    "unknownProvider",
     "verifyRequest",
   ],
   "webhook-anvil/config": ["consoleLog", "defineConfig", "env", "redisUrlFrom", "silentLog", "upstashFrom"],

@@ -72,7 +72,10 @@ export type ResolvedLimits = {
   readonly waiting?: number;
 };
 
-/** A verified delivery, of which the same event gives the same text, and no other event does. */
+/**
+ * A verified delivery, of which the same event gives the same text, and no other event does. What throws, or gives
+ * something else than a text, loses no event: the fallback counts, and it is logged.
+ */
 export type IdentityFunction = (delivery: {
   readonly bytes: Uint8Array;
   /** By a name in lower case. */

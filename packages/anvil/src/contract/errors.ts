@@ -22,6 +22,8 @@ export type AnvilErrorCode =
   | "rate_limited"
   /** As many events of the source wait as its limit lets wait. Nothing was stored. */
   | "queue_full"
+  /** What its provider signs once has come with another event before. Nothing was stored. */
+  | "token_reused"
   /** The event can't be stored as large as it is: the transport or the plan of the Redis has a limit. */
   | "event_too_large"
   /** A stored job that this version can't read. It becomes a dead letter with reason `unreadable`. */

@@ -32,6 +32,9 @@ const STATUS: Readonly<Record<AnswerCode, number>> = {
   overloaded: 503,
 };
 
+/** The same whatever is wrong with it. */
+export const INVALID_SIGNATURE = "The signature of this delivery is missing or not valid";
+
 /** Seconds until a sender should try again after a 503. Providers that heed Retry-After come back sooner. */
 const RETRY_AFTER_S = 5;
 

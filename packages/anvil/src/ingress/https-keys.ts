@@ -15,12 +15,14 @@ export type HttpsKeysOptions = {
 const MAX_BYTES = 64 * 1024;
 /** Of different URLs and ids: a sender can name many, and must not fill the memory with them. */
 const MAX_KEPT = 100;
+/** Nor have the provider asked about all of them. */
+const MAX_UNDER_WAY = 10;
 /** After a failure, so that an outage of the provider isn't asked about for every delivery. */
 const FAILURE_KEPT_MS = 5_000;
 
 const PLAID_HOSTS = { production: "production.plaid.com", sandbox: "sandbox.plaid.com" } as const;
 
-type Kept = { readonly value: Promise<string>; until: number };
+type Kept = { readonly value: Promise<string>; readonly until: number };
 
 /**
  * Gets certificates and keys over https, and keeps them. Which hosts may be asked is the scheme's to say, before
@@ -29,23 +31,53 @@ type Kept = { readonly value: Promise<string>; until: number };
 export function httpsKeys(options: HttpsKeysOptions = {}): FetchKey {
   const { timeoutMs = 1_500, keepMs = 86_400_000, now = Date.now } = options;
   const send = options.fetch ?? globalThis.fetch;
-  const kept = new Map<string, Kept>();
+  const underWay = new Map<string, Promise<string>>();
+  const good = new Map<string, Kept>();
+  // Apart, so that ids that a stranger has made up never push out a key that is in use.
+  const failed = new Map<string, Kept>();
 
-  return (wanted) => {
-    const name = wanted.kind === "certificate" ? wanted.url : `${wanted.provider} ${wanted.kid}`;
-    const known = kept.get(name);
-    if (known && known.until > now()) return known.value;
-    // Many deliveries at once ask once.
-    const entry: Kept = { value: get(wanted, send, timeoutMs), until: now() + keepMs };
-    entry.value.catch(() => {
-      entry.until = Math.min(entry.until, now() + FAILURE_KEPT_MS);
-    });
-    kept.delete(name);
-    kept.set(name, entry);
-    const [oldest] = kept.keys();
-    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-    return entry.value;
+  async function ask(name: string, wanted: WantedKey): Promise<string> {
+    const value = get(wanted, send, timeoutMs);
+    underWay.set(name, value);
+    try {
+      await value;
+      keep(good, name, { value, until: now() + keepMs });
+    } catch {
+      keep(failed, name, { value, until: now() + FAILURE_KEPT_MS });
+    } finally {
+      underWay.delete(name);
+    }
+    return value;
+  }
+
+  return async (wanted) => {
+    const name = nameOf(wanted);
+    const known = good.get(name);
+    if (known && known.until > now()) {
+      // The last one asked for is the last one to go.
+      keep(good, name, known);
+      return known.value;
+    }
+    const asked = underWay.get(name);
+    if (asked) return asked;
+    const failure = failed.get(name);
+    if (failure && failure.until > now()) return failure.value;
+    if (underWay.size >= MAX_UNDER_WAY) throw new KeyUnavailable("too many keys are asked for at once");
+    return ask(name, wanted);
   };
+}
+
+function nameOf(wanted: WantedKey): string {
+  return wanted.kind === "certificate"
+    ? new URL(wanted.url).href
+    : JSON.stringify([wanted.provider, wanted.kid, wanted.credentials]);
+}
+
+function keep(map: Map<string, Kept>, name: string, entry: Kept): void {
+  map.delete(name);
+  map.set(name, entry);
+  const [oldest] = map.keys();
+  if (map.size > MAX_KEPT && oldest !== undefined) map.delete(oldest);
 }
 
 async function get(wanted: WantedKey, send: typeof fetch, timeoutMs: number): Promise<string> {
@@ -59,7 +91,7 @@ async function get(wanted: WantedKey, send: typeof fetch, timeoutMs: number): Pr
     });
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     const text = await boundedText(answer);
-    return wanted.kind === "certificate" ? text : JSON.stringify((JSON.parse(text) as { key?: unknown }).key);
+    return wanted.kind === "certificate" ? certificateIn(text) : keyIn(text);
   } catch (error) {
     // Never the cause itself: a request to Plaid holds its secret.
     throw new KeyUnavailable(`${host} didn't give the key: ${reasonOf(error as Error)}`);
@@ -91,9 +123,23 @@ async function boundedText(answer: Response): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
+/** Kept for a day, so it must be one: a page that says "try later" with a 200 must not count. */
+function certificateIn(text: string): string {
+  if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new Error("no certificate");
+  return text;
+}
+
+function keyIn(text: string): string {
+  const { key } = (JSON.parse(text) ?? {}) as { key?: unknown };
+  if (typeof key !== "object" || key === null) throw new Error("no key");
+  return JSON.stringify(key);
+}
+
 function reasonOf(error: Error): string {
   if (error.name === "TimeoutError") return "no answer in time";
   const code = (error.cause as { code?: unknown } | undefined)?.code;
   if (typeof code === "string") return code;
-  return /^(status \d+|more than \d+ bytes)$/.test(error.message) ? error.message : error.name;
+  return /^(status \d+|more than \d+ bytes|no certificate|no key)$/.test(error.message)
+    ? error.message
+    : error.name;
 }

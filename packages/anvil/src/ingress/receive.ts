@@ -4,11 +4,10 @@ import type { Head, Received } from "../signatures/received.ts";
 import { type FetchKey, KeyUnavailable } from "../signatures/schemes/engine.ts";
 import type { ResolvedSource } from "../signatures/sources.ts";
 import { checkHead, type Verified, verifyReceived } from "../signatures/verify.ts";
-import { refusal } from "./answers.ts";
+import { INVALID_SIGNATURE, refusal } from "./answers.ts";
 import type { BodyBudget, BodyShare } from "./body-budget.ts";
-import { type GreetContext, greet, greetSigned, greetUnsigned } from "./greet.ts";
+import { type GreetContext, greet, greetSigned, greetSignedOtherwise, greetUnsigned } from "./greet.ts";
 import { readBody } from "./read-body.ts";
-import type { RefusalLog } from "./refusal-log.ts";
 import { retryHeaders } from "./retry-headers.ts";
 import { type StoreContext, storeEvents } from "./store-events.ts";
 import { toEnvelopes } from "./to-envelopes.ts";
@@ -20,7 +19,6 @@ export type ReceiveContext = StoreContext &
     readonly bodyTimeoutMs: number;
     /** Shared by all requests of the ingress. */
     readonly bodies: BodyBudget;
-    readonly refusals: RefusalLog;
     /** Gets the certificates and keys that some providers sign with. */
     readonly fetchKey: FetchKey;
   };
@@ -89,15 +87,18 @@ async function receiveWithin(
   if (verified instanceof Response) return verified;
   const answer = await greetSigned(received, source, context);
   if (answer) return answer;
-  const envelopes = toEnvelopes(source, verified, received, receivedAt, context.cipher);
-  return storeEvents(envelopes, source, context, retryHeaders(request.headers));
+  const envelopes = toEnvelopes(source, verified, received, receivedAt, context.cipher, context.log);
+  return storeEvents(envelopes, received, source, context, retryHeaders(request.headers));
 }
 
-/** The public URL with the query of this very request: the rest of its own URL is a proxy's. */
+/**
+ * The public URL with the query of this very request, to which a provider may add: Twilio the hash of the body. The
+ * rest of the request's own URL is a proxy's.
+ */
 function publicUrl({ publicUrl: configured }: ResolvedSource, requested: string): string {
-  if (configured === "" || configured.includes("?")) return configured;
   const at = requested.indexOf("?");
-  return at < 0 ? configured : configured + requested.slice(at).replace(/#.*$/, "");
+  if (configured === "" || at < 0) return configured;
+  return configured.replace(/\?.*$/, "") + requested.slice(at).replace(/#.*$/, "");
 }
 
 async function verify(
@@ -109,7 +110,9 @@ async function verify(
   try {
     const moment = { nowMs, fetchKey: context.fetchKey };
     const verdict = await verifyReceived(source.provider, source.schemes, received, moment);
-    return verdict.ok ? verdict : unverified(source, verdict.reason, context);
+    if (verdict.ok) return verdict;
+    const answer = greetSignedOtherwise(verdict.reason, received, source, context);
+    return answer ?? unverified(source, verdict.reason, context);
   } catch (error) {
     if (!(error instanceof KeyUnavailable)) throw error;
     context.log.error({ source: source.name, reason: error.message }, "no verdict: answered 503");
@@ -119,5 +122,5 @@ async function verify(
 
 function unverified(source: ResolvedSource, reason: string, { refusals }: ReceiveContext): Response {
   refusals.refused({ source: source.name, provider: source.provider.name, reason }, "signature refused");
-  return refusal("invalid_signature", "The signature of this delivery is missing or not valid");
+  return refusal("invalid_signature", INVALID_SIGNATURE);
 }

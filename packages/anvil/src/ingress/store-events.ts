@@ -7,8 +7,13 @@ import { type Deadline, deadlineIn } from "../queue/deadline.ts";
 import type { Enqueued, NewJob } from "../queue/enqueue.ts";
 import type { EventStore } from "../queue/event-store.ts";
 import { LimitReached } from "../queue/limits.ts";
+import { type Once, onceWith } from "../queue/once.ts";
+import { textAt } from "../signatures/json-path.ts";
+import { lazyPayload } from "../signatures/payload-of.ts";
+import type { Received } from "../signatures/received.ts";
 import type { ResolvedSource } from "../signatures/sources.ts";
-import { accepted, refusal } from "./answers.ts";
+import { accepted, INVALID_SIGNATURE, refusal } from "./answers.ts";
+import type { RefusalLog } from "./refusal-log.ts";
 import type { retryHeaders } from "./retry-headers.ts";
 
 export type StoreContext = {
@@ -16,6 +21,7 @@ export type StoreContext = {
   /** From the complete body to the answer, in milliseconds. */
   readonly deadlineMs: number;
   readonly log: Log;
+  readonly refusals: RefusalLog;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 };
@@ -23,17 +29,21 @@ export type StoreContext = {
 /** Stores what a delivery holds, one event or all of its list, and answers for it. */
 export async function storeEvents(
   envelopes: readonly Envelope[],
+  received: Received,
   source: ResolvedSource,
   context: StoreContext,
   attempt: ReturnType<typeof retryHeaders>,
 ): Promise<Response> {
   const { events, log } = context;
   const deadline = deadlineIn(context.deadlineMs);
-  const jobs = envelopes.map((envelope) => toJob(envelope, source));
+  const once = onceOf(envelopes, received, source);
+  const jobs = envelopes.map((envelope) => toJob(envelope, source, once));
   const [first] = envelopes as [Envelope];
   const about = {
     source: source.name,
-    ...(envelopes.length === 1 ? { type: first.type, eventId: first.eventId } : { events: envelopes.length }),
+    ...(envelopes.length === 1
+      ? { type: first.type, eventId: first.eventId?.slice(0, LOGGED_ID) }
+      : { events: envelopes.length }),
     ...attempt,
   };
   try {
@@ -53,6 +63,7 @@ export async function storeEvents(
   } catch (error) {
     if (!(error instanceof AnvilError)) throw error;
     if (error instanceof LimitReached) return overLimit(error, about, log);
+    if (error.code === "token_reused") return reused(source, context);
     if (error.code === "event_too_large") {
       log.error({ ...about, reason: error.message }, "not stored: answered 413");
       return refusal("body_too_large", "The body is larger than what can be stored");
@@ -63,13 +74,32 @@ export async function storeEvents(
   }
 }
 
-function toJob(envelope: Envelope, source: ResolvedSource): NewJob {
+/** Of a list it is the ids of all its events. */
+const LOGGED_ID = 200;
+
+function onceOf(
+  envelopes: readonly Envelope[],
+  received: Received,
+  { name, provider: { once } }: ResolvedSource,
+): Once | undefined {
+  const token = once && textAt(lazyPayload(received)(), once.body);
+  const keys = envelopes.map(({ key }) => key);
+  return once && token !== undefined ? onceWith(token, name, keys, once.forS * 1_000) : undefined;
+}
+
+function reused({ name, provider }: ResolvedSource, { refusals }: StoreContext): Response {
+  refusals.refused({ source: name, provider: provider.name, reason: "token_reused" }, "signature refused");
+  return refusal("invalid_signature", INVALID_SIGNATURE);
+}
+
+function toJob(envelope: Envelope, source: ResolvedSource, once: Once | undefined): NewJob {
   return {
     id: newJobId(envelope.receivedAt),
     envelope,
     schedule: source.schedule,
     dedupeMs: source.dedupeMs,
     ...(source.limits ? { limits: source.limits } : {}),
+    ...(once ? { once } : {}),
   };
 }
 

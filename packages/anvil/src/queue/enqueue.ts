@@ -6,8 +6,9 @@ import { type RetrySchedule, retryScheduleProblem } from "../contract/retry-sche
 import { addStandardJobLua } from "./bullmq-scripts.ts";
 import { limitsCommand, refusedByLimit } from "./limits.ts";
 import { limitsLua } from "./limits-lua.ts";
+import { type Once, onceLua, refusedByOnce } from "./once.ts";
 import { type QueuePlace, queueKeys } from "./queue-place.ts";
-import { runScript, type ScriptCall, type ScriptClient, script } from "./run-script.ts";
+import { runScript, type Script, type ScriptCall, type ScriptClient, script } from "./run-script.ts";
 
 /** A job on its way into the queue. */
 export type NewJob = {
@@ -20,6 +21,8 @@ export type NewJob = {
   readonly dedupeMs: number;
   /** Of its source; without any BullMQ's script runs as it is. */
   readonly limits?: ResolvedLimits;
+  /** For providers that sign something else than the event. */
+  readonly once?: Once;
 };
 
 export type Enqueued = {
@@ -35,11 +38,19 @@ export const BACKOFF_TYPE = "schedule";
 const packer = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
 const addScript = script(addStandardJobLua);
 const limitedAddScript = script(`${limitsLua}\n${addStandardJobLua}`);
+const onceAddScript = script(`${onceLua}\n${addStandardJobLua}`);
+const onceLimitedAddScript = script(`${onceLua}\n${limitsLua}\n${addStandardJobLua}`);
+
+function addScriptFor({ limits, once }: NewJob): Script {
+  if (once) return limits ? onceLimitedAddScript : onceAddScript;
+  return limits ? limitedAddScript : addScript;
+}
 
 /**
  * Stores a job unless its event is known: BullMQ's own add script, which sets the deduplication key and adds the
  * job in one step. Running it twice with the same job is harmless: the second run finds the first one's job.
  * @throws {LimitReached} when its source has limits and this new event is over one of them
+ * @throws {AnvilError} `token_reused` when another event has come with what its provider signs once
  */
 export async function enqueue(client: ScriptClient, place: QueuePlace, job: NewJob): Promise<Enqueued> {
   const { call, read } = addJob(place, job);
@@ -56,9 +67,10 @@ export function addJob(
 ): { readonly call: ScriptCall; readonly read: (reply: unknown) => Enqueued } {
   const { keys, args } = addJobCommand(place, job);
   return {
-    call: { script: job.limits ? limitedAddScript : addScript, keys, args },
+    call: { script: addScriptFor(job), keys, args },
     read(jobId) {
-      const refused = job.limits && refusedByLimit(jobId, job.envelope.source);
+      const refused =
+        (job.once && refusedByOnce(jobId)) ?? (job.limits && refusedByLimit(jobId, job.envelope.source));
       if (refused) throw refused;
       // An id that isn't ours means "stored before", so nothing else may pass for one: a proxy's or a client's idea
       // of an empty answer would lose the event.
@@ -97,10 +109,17 @@ function addJobCommand(place: QueuePlace, job: NewJob): { keys: string[]; args: 
   const keys = ["wait", "paused", "meta", "id", "completed", "delayed", "active", "events", "marker"].map(
     main,
   );
-  const args = [packer.pack(fields), JSON.stringify(envelope), packer.pack(options)];
-  if (!job.limits) return { keys, args };
-  const limited = limitsCommand(job.limits, envelope.source, job.id, main);
-  return { keys: [...keys, dedupeKey, ...limited.keys], args: [...args, ...limited.args.map(String)] };
+  const args: (string | Buffer)[] = [packer.pack(fields), JSON.stringify(envelope), packer.pack(options)];
+  if (job.limits) {
+    const limited = limitsCommand(job.limits, envelope.source, job.id, main);
+    keys.push(dedupeKey, ...limited.keys);
+    args.push(...limited.args.map(String));
+  }
+  if (job.once) {
+    keys.push(main(`once:${job.once.key}`));
+    args.push(job.once.holder, String(job.once.forMs));
+  }
+  return { keys, args };
 }
 
 /** The last errors of a job are what a person needs; all of them would make up most of its memory. */

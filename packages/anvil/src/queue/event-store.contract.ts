@@ -8,6 +8,7 @@ import { BACKOFF_TYPE, jobName, type NewJob, STACK_TRACES_KEPT } from "./enqueue
 import type { EventStore } from "./event-store.ts";
 import { JANE, someJob } from "./fixtures.ts";
 import { jobState } from "./inspect.ts";
+import { onceWith } from "./once.ts";
 import { queueKeys } from "./queue-place.ts";
 
 /**
@@ -144,6 +145,99 @@ export function eventStoreContract(
       expect(answers.filter((answer) => !answer.replayed)).toHaveLength(1);
       expect(await redis.llen(`${prefix}:webhooks:wait`)).toBe(1);
     });
+
+    const jobs = (count: number) => Array.from({ length: count }, () => someJob());
+    const ids = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
+
+    it("stores a list as Queue.add would one after the other, and knows it when it comes again", async () => {
+      const { store, prefix: ours } = await opened();
+      const theirs = uniquePrefix();
+      const list = jobs(3);
+      const stored = ids(list).map((jobId) => ({ jobId, replayed: false }));
+      expect(await store.enqueueAll(soon(), list)).toEqual(stored);
+      // As after a lost answer.
+      expect(await store.enqueueAll(soon(), list)).toEqual(stored);
+      const again = list.map((job) => ({ ...job, id: someJob().id }));
+      expect(await store.enqueueAll(soon(), again)).toEqual(
+        stored.map(({ jobId }) => ({ jobId, replayed: true })),
+      );
+      for (const job of [...list, ...list, ...again]) await addWithBullMq(bullQueue(theirs), job);
+      expect(await contents(ours)).toEqual(await contents(theirs));
+    });
+
+    it("stores of a list what is new, once where it stands twice in it", async () => {
+      const { store, prefix } = await opened();
+      const [known, fresh] = jobs(2) as [NewJob, NewJob];
+      await store.enqueue(soon(), known);
+      const list = [known, fresh, fresh].map((job) => ({ ...job, id: someJob().id }));
+      const [, first = ""] = ids(list);
+      expect(await store.enqueueAll(soon(), list)).toEqual([
+        { jobId: known.id, replayed: true },
+        { jobId: first, replayed: false },
+        { jobId: first, replayed: true },
+      ]);
+      expect(await redis.llen(`${prefix}:webhooks:wait`)).toBe(2);
+    });
+
+    it("makes one job for each event of lists that overlap and come at once, scripts flushed in between", async () => {
+      const { store, prefix } = await opened();
+      const all = jobs(12);
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, async (_, n) => {
+          if (n % 3 === 0) await redis.script("FLUSH");
+          const part = all.slice(n % 5, (n % 5) + 8).map((job) => ({ ...job, id: someJob().id }));
+          return (await store.enqueueAll(soon(), part)).map((one, at) => ({ ...one, event: (n % 5) + at }));
+        }),
+      );
+      const events = new Set(answers.flat().map(({ event }) => event));
+      for (const event of events) {
+        const named = answers.flat().filter((one) => one.event === event);
+        expect(new Set(named.map(({ jobId }) => jobId)).size).toBe(1);
+        expect(named.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      }
+      expect(await redis.llen(`${prefix}:webhooks:wait`)).toBe(events.size);
+    });
+
+    it("stores a thousand at once", async () => {
+      const { store, prefix } = await opened();
+      const answers = await store.enqueueAll(deadlineIn(10_000), jobs(1_000));
+      expect(answers.every(({ replayed }) => !replayed)).toBe(true);
+      expect(await redis.llen(`${prefix}:webhooks:wait`)).toBe(1_000);
+    });
+
+    it("lets no list with a poisoned job in it reach Redis", async () => {
+      const { store, prefix } = await opened();
+      const list = [someJob(), someJob({}, { dedupeMs: 0 })];
+      await expect(store.enqueueAll(deadlineIn(200), list)).rejects.toThrow();
+      expect(await snapshotKeys(sharedRedisUrl(), prefix)).toEqual({});
+    });
+
+    for (const limits of [undefined, { rate: { perSecond: 0.1, burst: 100 }, waiting: 100 }]) {
+      it(`takes what is signed once with one event only, ${limits ? "with" : "without"} limits`, async () => {
+        const { store, prefix } = await opened();
+        const more = limits ? { limits } : {};
+        const token = (text: string, key: string) => onceWith(text, "default", [key], 60_000);
+        const job = someJob({}, more);
+        const first = { ...job, once: token("made-up", job.envelope.key) };
+        expect(await store.enqueue(soon(), first)).toEqual({ jobId: job.id, replayed: false });
+        expect(await store.enqueue(soon(), { ...first, id: someJob().id })).toEqual({
+          jobId: job.id,
+          replayed: true,
+        });
+        const before = await snapshotKeys(sharedRedisUrl(), prefix);
+        const other = someJob({}, more);
+        const reused = { ...other, once: token("made-up", other.envelope.key) };
+        await expect(store.enqueue(soon(), reused)).rejects.toMatchObject({ code: "token_reused" });
+        expect(await snapshotKeys(sharedRedisUrl(), prefix)).toEqual(before);
+        // The event that was refused, with what is its own.
+        const honest = { ...other, once: token("another", other.envelope.key) };
+        expect(await store.enqueue(soon(), honest)).toMatchObject({ replayed: false });
+        const [key] = await redis.keys(`${prefix}:webhooks:once:*`);
+        const left = await redis.pttl(key as string);
+        expect(left).toBeGreaterThan(50_000);
+        expect(left).toBeLessThanOrEqual(60_000);
+      });
+    }
 
     it("knows a dead letter, and replays it once", async () => {
       const { store, prefix } = await opened();

@@ -14,6 +14,7 @@ export type EventStore = {
    * Stores the job unless its event is known.
    * @throws {AnvilError} `event_too_large` where the transport can't carry it
    * @throws {LimitReached} when a limit of its source refuses it
+   * @throws {AnvilError} `token_reused` when another event came with what its provider signs once
    */
   enqueue(deadline: Deadline, job: NewJob): Promise<Enqueued>;
   /**

@@ -77,7 +77,7 @@ function overTcp(client: RedisClient): ScriptRunner {
         if (first[index]) transaction.eval(script.lua, keys.length, ...keys, ...args);
         else transaction.evalsha(script.sha, keys.length, ...keys, ...args);
       }
-      const replies = await transaction.exec();
+      const replies = await transaction.exec().catch(asFirstCause);
       if (replies === null) throw new Error("the transaction was not carried out");
       return replies.map(([error, reply]) => {
         if (error) throw error;
@@ -85,6 +85,11 @@ function overTcp(client: RedisClient): ScriptRunner {
       });
     },
   };
+}
+
+/** Of a transaction that was discarded, the reason says what to do: OOM, READONLY, MOVED. */
+function asFirstCause(error: Error & { readonly previousErrors?: readonly (Error | undefined)[] }): never {
+  throw error.previousErrors?.find((cause) => cause !== undefined) ?? error;
 }
 
 /** Runs several scripts in one transaction. @returns their answers, in their order */

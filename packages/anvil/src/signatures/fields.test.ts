@@ -187,10 +187,45 @@ describe("a row of one's own", () => {
     expect(id("", '{"id":"b"}')).toBeUndefined();
   });
 
+  it("never takes the text of one id for a list of several", () => {
+    const list = row({ identity: [{ body: "[].id" }] });
+    const id = (...ids: string[]) => read(list, JSON.stringify(ids.map((each) => ({ id: each })))).eventId;
+    expect(id("a")).toBe("a");
+    expect(id("a", "b")).toBe('["a","b"]');
+    expect(id('["a","b"]')).not.toBe(id("a", "b"));
+    expect(id("[")).not.toBe(id('["["]'));
+  });
+
   it("joins the parts of its type with dots, and has none without the first", () => {
     const provider = row({ type: [{ body: "a" }, { body: "b" }, { body: "c" }] });
     expect(read(provider, '{"a":"x","b":"y","c":"z"}').type).toBe("x.y.z");
     expect(read(provider, '{"a":"x","c":"z"}').type).toBe("x.z");
     expect(read(provider, '{"b":"y"}').type).toBeUndefined();
+  });
+
+  it("takes the first of several lists of which every field is there", () => {
+    const provider = row({
+      identity: [[{ header: "x-id" }], [{ body: "id" }, { body: "state" }], [{ form: "Sid" }]],
+      type: [[{ header: "x-topic" }, { body: "action" }], [{ form: "Event" }], [{ body: "kind" }]],
+    });
+    const body = '{"id":"b","state":"c","kind":"k","action":"a"}';
+    expect(read(provider, body, { "x-id": "h", "x-topic": "t" })).toEqual({ eventId: "h", type: "t.a" });
+    expect(read(provider, body)).toEqual({ eventId: '["b","c"]', type: "k" });
+    expect(read(provider, '{"id":"b"}')).toEqual({});
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    expect(read(provider, "Sid=SM1&Event=e", form)).toEqual({ eventId: "SM1", type: "e" });
+    // What claims to be a form and is JSON is no form: its content type is signed by nobody.
+    expect(read(provider, '{"id":"b","Sid":"SM1"}', form)).toEqual({});
+  });
+
+  it("reads the name of what a body holds, and names with dots in them", () => {
+    const provider = row({ identity: [{ body: "a.@odata\\.etag" }], type: [{ nameBeside: ["update_id"] }] });
+    expect(read(provider, '{"update_id":1,"message":{},"a":{"@odata.etag":"W/1"}}')).toEqual({
+      eventId: "W/1",
+      type: "message",
+    });
+    expect(read(provider, '{"a":{"@odata":{"etag":"W/1"}}}')).toEqual({ type: "a" });
+    for (const text of ['{"update_id":1}', "[1]", '"text"', "null", "{}", ""])
+      expect(read(provider, text)).toEqual({});
   });
 });

@@ -16,16 +16,48 @@ export function readEventFields(
   const read = (field: Field): readonly (string | undefined)[] => {
     if ("header" in field) return [received.header(field.header)];
     if ("form" in field) return [formOf(received).get(field.form) ?? undefined];
+    if ("nameBeside" in field) return [nameBeside(payload(), field.nameBeside)];
     return valuesAt(payload(), field.body).map((value) => (field.number ? wholeNumber(value) : text(value)));
   };
 
-  const { identity = [] } = provider;
-  const ids = identity === "each-delivery" ? [] : identity.flatMap(read);
-  const eventId = ids.length > 0 && ids.every(isDistinct) ? joinIds(ids as string[]) : undefined;
-  // Of a list, the first item's: a batch has one type or none.
-  const [first, ...rest] = provider.type?.map((field) => read(field)[0]) ?? [];
-  const type = first ? [first, ...rest.filter((part) => part)].join(".") : undefined;
+  const eventId = firstOf(fieldLists(provider.identity), (fields) => {
+    const ids = fields.flatMap(read);
+    return ids.length > 0 && ids.every(isDistinct) ? joinIds(ids as string[]) : undefined;
+  });
+  const type = firstOf(fieldLists(provider.type), (fields) => {
+    // Of a list, the first item's: a batch has one type or none.
+    const [first, ...rest] = fields.map((field) => read(field)[0]);
+    return first ? [first, ...rest.filter((part) => part)].join(".") : undefined;
+  });
   return { ...(eventId ? { eventId } : {}), ...(type ? { type } : {}) };
+}
+
+/** The lists of a row's setting, in their order, however many it has. */
+export function fieldLists(setting: Provider["identity"]): readonly (readonly Field[])[] {
+  if (setting === undefined || setting === "each-delivery") return [];
+  const several = setting.some((entry) => Array.isArray(entry) || entry === "each-delivery");
+  if (!several) return [setting as readonly Field[]];
+  return (setting as readonly (readonly Field[] | "each-delivery")[]).filter(
+    (entry) => entry !== "each-delivery",
+  );
+}
+
+/** Whether a delivery without an id is never a repetition of another. */
+export function isNeverRepeated({ identity }: Pick<Provider, "identity">): boolean {
+  return identity === "each-delivery" || Boolean(identity?.some((entry) => entry === "each-delivery"));
+}
+
+function firstOf<T>(lists: readonly T[], read: (list: T) => string | undefined): string | undefined {
+  for (const list of lists) {
+    const value = read(list);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function nameBeside(payload: unknown, others: readonly string[]): string | undefined {
+  if (typeof payload !== "object" || payload === null || Array.isArray(payload)) return undefined;
+  return Object.keys(payload).find((name) => !others.includes(name));
 }
 
 /** U+FFFD stands for bytes that are no UTF-8; ids of two events that differ in such bytes would be the same. */
@@ -33,9 +65,10 @@ function isDistinct(id: string | undefined): boolean {
   return id !== undefined && id !== "" && !id.includes("\uFFFD");
 }
 
-/** Several fields are one id without ambiguity: `["a","b"]` is neither `["a b"]` nor `["ab"]`. */
+/** Several fields are one id without ambiguity: `["a","b"]` is neither `["a b"]` nor `["ab"]`, nor the text of one id. */
 function joinIds(ids: readonly string[]): string {
-  return ids.length === 1 ? (ids[0] as string) : JSON.stringify(ids);
+  const [only = "", ...more] = ids;
+  return more.length === 0 && !only.startsWith("[") ? only : JSON.stringify(ids);
 }
 
 function text(value: unknown): string | undefined {

@@ -16,8 +16,9 @@ export function headerLookup(headers: HeaderSource): HeaderLookup {
   for (const [name, value] of Object.entries(
     headers as Record<string, string | readonly string[] | undefined>,
   )) {
-    if (value === undefined) continue;
-    const text = (typeof value === "string" ? value : value.join(", ")).trim();
+    // Null and numbers don't fit the type; who has no types sends them all the same.
+    if (value === undefined || value === null) continue;
+    const text = (Array.isArray(value) ? value.join(", ") : String(value)).trim();
     const lower = name.toLowerCase();
     const earlier = byName.get(lower);
     byName.set(lower, earlier === undefined ? text : `${earlier}, ${text}`);

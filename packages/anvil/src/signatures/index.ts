@@ -1,9 +1,12 @@
 export { defineConfig } from "./define-config.ts";
 export { resolveDurability } from "./durability-setting.ts";
+export { type Check, type Explanation, explainRequest } from "./explain.ts";
+export { fieldLists } from "./fields.ts";
 export type { HeaderSource } from "./headers.ts";
 export type {
   Batch,
   Field,
+  Fields,
   HmacScheme,
   JwtScheme,
   Provider,
@@ -25,6 +28,7 @@ export {
   type ResolvedSource,
   resolveConfig,
 } from "./sources.ts";
+export { unknownProvider } from "./unknown-provider.ts";
 export { judgeVector, type Vector } from "./vectors.ts";
 export type { Refusal, RefusalReason } from "./verdict.ts";
 export { type RequestToVerify, type Verdict, verifyRequest } from "./verify.ts";

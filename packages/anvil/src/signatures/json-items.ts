@@ -25,7 +25,7 @@ export function jsonItems(text: string, path: string): string[] | undefined {
   if (text[start] !== "[") return undefined;
   const items: string[] = [];
   let at = skipSpace(text, start + 1);
-  while (text[at] !== "]") {
+  while (at < text.length && text[at] !== "]") {
     const end = valueEnd(text, at);
     items.push(text.slice(at, end));
     at = skipSpace(text, end);
@@ -39,7 +39,7 @@ function memberAt(text: string, start: number, name: string): number | undefined
   if (text[start] !== "{") return undefined;
   let found: number | undefined;
   let at = skipSpace(text, start + 1);
-  while (text[at] !== "}") {
+  while (at < text.length && text[at] !== "}") {
     const keyEnd = valueEnd(text, at);
     const key = JSON.parse(text.slice(at, keyEnd)) as string;
     const value = skipSpace(text, skipSpace(text, keyEnd) + 1);
@@ -69,13 +69,13 @@ function valueEnd(text: string, start: number): number {
     if (char === "{" || char === "[") depth += 1;
     if (char === "}" || char === "]") depth -= 1;
     at += 1;
-  } while (depth > 0);
+  } while (depth > 0 && at < text.length);
   return at;
 }
 
 function stringEnd(text: string, start: number): number {
   let at = start + 1;
-  while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
   return at + 1;
 }
 

@@ -1,10 +1,10 @@
 /**
  * The values under a dotted path of a parsed body; `[]` stands for every item of a list. Own fields only, and
- * undefined for what isn't there, so that a list keeps its length.
+ * undefined for what isn't there, so that a list keeps its length. A dot in a name stands behind a backslash.
  */
 export function valuesAt(payload: unknown, path: string): readonly unknown[] {
   let values: readonly unknown[] = [payload];
-  for (const name of path.split(".")) {
+  for (const name of path.split(/(?<!\\)\./).map((part) => part.replaceAll("\\.", "."))) {
     const list = name.endsWith("[]");
     const key = list ? name.slice(0, -2) : name;
     if (key !== "") values = values.map((value) => own(value, key));

@@ -14,10 +14,24 @@ const field = v.union(
     v.strictObject({ header: headerName }),
     v.strictObject({ body: bodyPath, number: v.optional(v.literal(true)) }),
     v.strictObject({ form: v.pipe(v.string(), v.nonEmpty()) }),
+    v.strictObject({ nameBeside: v.array(v.string()) }),
   ],
-  'a field is { header: "name" }, { body: "path" } or { form: "name" }',
+  'a field is { header: "name" }, { body: "path" }, { form: "name" } or { nameBeside: ["name"] }',
 );
-const fields = v.pipe(v.array(field), v.minLength(1, "name at least one field, or leave it out"));
+const oneList = v.pipe(v.array(field), v.minLength(1, "name at least one field, or leave it out"));
+const severalLists = v.pipe(v.array(oneList), v.minLength(1));
+const listsOrEach = v.pipe(
+  v.array(v.lazy((entry) => (typeof entry === "string" ? v.literal("each-delivery") : oneList))),
+  v.check((entries) => !entries.slice(0, -1).includes("each-delivery"), "each-delivery can only come last"),
+);
+/** By what it holds, so that a mistake is named at its place. */
+const isSeveral = (input: unknown): boolean =>
+  Array.isArray(input) && input.some((entry) => Array.isArray(entry));
+const fields = v.lazy((input) => (isSeveral(input) ? severalLists : oneList));
+const identity = v.lazy((input) => {
+  if (typeof input === "string") return v.literal("each-delivery");
+  return isSeveral(input) ? listsOrEach : oneList;
+});
 const pairKey = v.pipe(v.string(), v.regex(/^[^\s=,;]+$/, "the name of a pair"));
 const hash = v.picklist(["sha256", "sha1", "sha512"]);
 const encoding = v.picklist(["hex", "base64", "base64url"]);
@@ -58,7 +72,7 @@ const hmac = v.strictObject({
   kind: v.literal("hmac"),
   hash: v.union([hash, v.pipe(v.array(hash), v.minLength(1))], "sha256, sha1 or sha512"),
   construction: v.optional(v.picklist(["hmac", "plain"])),
-  secret: v.picklist(["utf8", "whsec", "whsec-only", "hex"]),
+  secret: v.picklist(["utf8", "whsec", "whsec-only", "whsec-or-text", "hex"]),
   // By what it holds, so that a mistake in it is named at its place.
   signature: v.lazy((input) =>
     typeof input === "object" && input !== null && "field" in input ? signatureField : signatureHeader,
@@ -111,8 +125,14 @@ const scheme = v.pipe(
 const row = v.strictObject({
   name: v.pipe(v.string(), v.nonEmpty()),
   scheme: v.lazy((input) => (Array.isArray(input) ? v.pipe(v.array(scheme), v.minLength(1)) : scheme)),
-  identity: v.optional(v.lazy((input) => (typeof input === "string" ? v.literal("each-delivery") : fields))),
+  identity: v.optional(identity),
   type: v.optional(fields),
+  once: v.optional(
+    v.strictObject({
+      body: bodyPath,
+      forS: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(86_400)),
+    }),
+  ),
   handshake: v.optional(v.picklist([...handshakeNames])),
   batch: v.optional(
     v.strictObject({

@@ -15,11 +15,16 @@ export type Provider = {
    * sha256(signature + payload).
    *
    * `each-delivery`: no delivery is ever a repetition of another. For providers whose deliveries are signals without
-   * content, where equal bodies are two events.
+   * content, where equal bodies are two events. As the last of several it is for what has none of the fields.
    */
-  readonly identity?: readonly Field[] | "each-delivery";
+  readonly identity?: Fields | "each-delivery" | readonly (readonly Field[] | "each-delivery")[];
   /** The event's type: its parts are joined with a dot; all but the first may be missing. */
-  readonly type?: readonly Field[];
+  readonly type?: Fields;
+  /**
+   * A text in the JSON body that the provider makes anew for each delivery. Where the event itself isn't signed:
+   * another event that comes with the same text is refused, for `forS` seconds, twice the window of the timestamp.
+   */
+  readonly once?: { readonly body: string; readonly forS: number };
   /** How it makes sure that an endpoint is wanted; answered on its sources only. */
   readonly handshake?: HandshakeName;
   /** Where its deliveries are lists of events, which a source can have split. */
@@ -39,13 +44,21 @@ export type Batch = {
   /** The list in the JSON body: `[]`, `data.events[]`. */
   readonly list: string;
   /** As the provider's, with paths that begin at the item. Without it the item's bytes are its identity. */
-  readonly identity?: readonly Field[];
-  readonly type?: readonly Field[];
+  readonly identity?: Fields;
+  readonly type?: Fields;
 };
 
 /**
+ * A list of fields, or several such lists, for a provider that has more than one kind of delivery: the first one counts
+ * of which the delivery has every field (of a type: the first field).
+ */
+export type Fields = readonly Field[] | readonly (readonly Field[])[];
+
+/**
  * A value of a delivery: a header; a value in the JSON body under a dotted path, where `[]` stands for every item of
- * a list (`[].sg_event_id`, `data.events[].uuid`); or a field of a form.
+ * a list (`[].sg_event_id`, `data.events[].uuid`), in the list's order, and a dot in a name stands behind a
+ * backslash; a field of a form; or, where a body tells what it is by what it has, the name of the first of the body's fields beside those that
+ * are listed (`message` of Telegram, beside `update_id`).
  */
 export type Field =
   | { readonly header: string }
@@ -54,7 +67,8 @@ export type Field =
       /** The value is a whole number. Without it only texts count, so that 1 and "1" can't be one event. */
       readonly number?: true;
     }
-  | { readonly form: string };
+  | { readonly form: string }
+  | { readonly nameBeside: readonly string[] };
 
 /** A few schemes; a row picks one and fills it in. The last ones are a provider's own. */
 export type Scheme =
@@ -88,9 +102,10 @@ export type Hash = "sha256" | "sha1" | "sha512";
 
 /**
  * How the configured secret becomes the key. `utf8`: the text. `whsec`: base64 behind an optional `whsec_`.
- * `whsec-only`: base64 behind `whsec_`, and another secret isn't for this scheme. `hex`: as it says.
+ * `whsec-only`: base64 behind `whsec_`, and another secret isn't for this scheme. `whsec-or-text`: another one is the text that
+ * it is. `hex`: as it says.
  */
-export type SecretForm = "utf8" | "whsec" | "whsec-only" | "hex";
+export type SecretForm = "utf8" | "whsec" | "whsec-only" | "whsec-or-text" | "hex";
 
 /** Ed25519 or ECDSA over P-256: the secret is the provider's public key, which is none. */
 export type PublicKeyScheme = {

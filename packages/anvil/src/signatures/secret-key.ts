@@ -31,12 +31,18 @@ export function otherSecretProblem(secret: string): string | undefined {
  * @returns undefined when the text isn't in the scheme's form
  */
 export function secretKey(secret: string, form: SecretForm): Uint8Array | undefined {
-  if (secret === "") return undefined;
+  // An asymmetric key of Standard Webhooks: the public one is no secret, and would be one of an HMAC.
+  if (secret === "" || /^wh[ps]k_/.test(secret)) return undefined;
   if (form === "utf8") return Buffer.from(secret, "utf8");
   if (form === "hex") return /^(?:[0-9a-f]{2})+$/i.test(secret) ? Buffer.from(secret, "hex") : undefined;
   const prefixed = secret.startsWith("whsec_");
   if (form === "whsec-only" && !prefixed) return undefined;
-  const text = prefixed ? secret.slice("whsec_".length) : secret;
+  if (form === "whsec-or-text" && !prefixed) return Buffer.from(secret, "utf8");
+  return base64Key(prefixed ? secret.slice("whsec_".length) : secret);
+}
+
+/** Base64 with or without its padding; undefined for anything else, of which Node would take a part. */
+export function base64Key(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, "base64");
   const unpadded = (value: string) => value.replace(/=+$/, "");
   return bytes.length > 0 && unpadded(bytes.toString("base64")) === unpadded(text) ? bytes : undefined;

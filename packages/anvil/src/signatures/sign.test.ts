@@ -11,7 +11,8 @@ import {
 } from "./fixtures.ts";
 import type { Provider } from "./provider.ts";
 import { standardWebhooks } from "./providers/standard-webhooks.ts";
-import { signDelivery } from "./sign.ts";
+import { signDelivery, signRequest } from "./sign.ts";
+import { verifyRequest } from "./verify.ts";
 
 const body = utf8("{}");
 
@@ -54,6 +55,35 @@ describe("signDelivery", () => {
     expect(headers["x-sig"]).toMatch(new RegExp(`^ts=${NOW_S}000;s=[0-9a-f]{40}$`));
     expect(one.verify(headers, body)).toMatchObject({ ok: true });
     expect(one.verify(headers, body, { nowS: NOW_S + 61 })).toMatchObject({ reason: "timestamp_too_old" });
+  });
+
+  it.each([
+    ["s", "{field:auth.time}{field:auth.nonce}", String(NOW_S)],
+    ["rfc3339", "{body}", new Date(NOW_S * 1000).toISOString()],
+    ["ms", "{body}", NOW_S * 1000],
+  ] as const)("puts a time in %s into the body, as it is signed by %s", async (unit, message, time) => {
+    const row: Provider = {
+      name: "made-up",
+      scheme: {
+        kind: "hmac",
+        hash: "sha256",
+        secret: "utf8",
+        signature:
+          message === "{body}"
+            ? { header: "x-sig", encoding: "hex", layout: { kind: "single" } }
+            : { field: "auth.signature", encoding: "hex" },
+        timestamp: { from: { body: "auth.time" }, unit, toleranceS: 60 },
+        message,
+      },
+      keepHeaders: [],
+      docs: "",
+    };
+    const unsigned = { body: Buffer.from('{"auth":{"nonce":"n1"}}') };
+    const signed = signRequest(row, unsigned, "made-up-secret", { nowMs: NOW_S * 1000 });
+    expect(JSON.parse(Buffer.from(signed.body).toString()).auth).toMatchObject({ nonce: "n1", time });
+    const verdict = (now: number) => verifyRequest(row, signed, { secrets: ["made-up-secret"], now });
+    expect(await verdict(NOW_S * 1000)).toEqual({ ok: true });
+    expect(await verdict((NOW_S + 61) * 1000)).toMatchObject({ reason: "timestamp_too_old" });
   });
 
   it("refuses a secret that isn't in the provider's form, without repeating it", () => {

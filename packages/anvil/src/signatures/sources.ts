@@ -30,6 +30,7 @@ import { type ProviderName, providers } from "./providers/index.ts";
 import { type KeyedScheme, keyedSchemes, schemesOf } from "./schemes/index.ts";
 import { secretForm, signsUrl } from "./schemes/traits.ts";
 import { MIN_SECRET_LENGTH, otherSecretProblem, secretProblem } from "./secret-key.ts";
+import { unknownProvider } from "./unknown-provider.ts";
 
 /** A source with every default filled in and every secret read. Holds keys: never log it. */
 export type ResolvedSource = {
@@ -104,7 +105,7 @@ const wholeNumber = (most: number, unit: string) =>
 const limitsSchema = v.strictObject(limitsEntries, SETTINGS);
 const providerSchema = v.union(
   [v.picklist([...providers.keys()]), v.custom<Provider>(isProviderRow)],
-  `unknown provider; known are ${[...providers.keys()].join(", ")}, or a row of your own`,
+  ({ input }) => unknownProvider(input),
 );
 const sourceSchema = v.strictObject(
   {

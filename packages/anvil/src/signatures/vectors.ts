@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { handshakeOf } from "./handshakes/index.ts";
 import { headerLookup } from "./headers.ts";
 import { providers } from "./providers/index.ts";
@@ -9,9 +10,10 @@ export type Vector = {
   readonly provider: string;
   readonly method: string;
   readonly url?: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** A text, or a JWK. */
-  readonly secret: string | object;
+  /** A header that is there several times has a list. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** A text, a JWK, or a list of these while it is rotated. */
+  readonly secret: string | object | readonly (string | object)[];
   /** Seconds since 1970 to verify at. */
   readonly now: number;
   /** Null where the scheme can't authenticate. */
@@ -47,7 +49,20 @@ export type Vector = {
 export async function judgeVector(vector: Vector): Promise<"passed" | "failed" | "skipped"> {
   if (vector.valid === null) return "skipped";
   if (vector.expected_response) return (await answersRight(vector)) ? "passed" : "failed";
-  return (await verifyVector(vector)).ok === vector.valid ? "passed" : "failed";
+  const verdict = await verifyVector(vector);
+  const { expected_identity: identity } = vector;
+  const sameEvent = identity === undefined || !verdict.ok || verdict.eventId === identity;
+  return verdict.ok === vector.valid && sameEvent && isWhole(vector) ? "passed" : "failed";
+}
+
+/** A body that isn't the one that the vector is about proves nothing, whatever the verdict. */
+function isWhole(vector: Vector): boolean {
+  const body = bodyOf(vector);
+  const { body_bytes: length, body_sha256: digest } = vector;
+  return (
+    (length === undefined || body.length === length) &&
+    (digest === undefined || createHash("sha256").update(body).digest("hex") === digest.toLowerCase())
+  );
 }
 
 async function answersRight(vector: Vector): Promise<boolean> {
@@ -56,8 +71,8 @@ async function answersRight(vector: Vector): Promise<boolean> {
   if (!handshake || !vector.expected_response) return false;
   const { method = "POST", url = "", headers, body } = readVector(vector);
   const received = { method, url, header: headerLookup(headers), body };
-  const secret = secretOf(vector);
-  const source = { secrets: [secret], verifyToken: secret };
+  const secrets = secretsOf(vector);
+  const source = { secrets, verifyToken: secrets[0] ?? "" };
   const verified = handshake.signed !== undefined && (await verifyVector(vector)).ok;
   const answer =
     handshake.beforeBody?.(received, source) ??
@@ -91,7 +106,7 @@ export async function verifyVector(vector: Vector): Promise<Verdict> {
   if (!provider) throw new TypeError(`${vector.id}: no provider ${vector.provider}`);
   const { cert_pem: certificate } = vector;
   return verifyRequest(provider, readVector(vector), {
-    secrets: [secretOf(vector)],
+    secrets: secretsOf(vector),
     now: vector.now * 1000,
     // What its provider would have had under the URL, had it come from one of its hosts.
     ...(certificate === undefined ? {} : { fetchKey: async () => certificate }),
@@ -99,9 +114,11 @@ export async function verifyVector(vector: Vector): Promise<Verdict> {
 }
 
 /** A vector of SNS names a certificate and no topic: any topic is right then. */
-function secretOf({ secret, provider }: Vector): string {
-  if (typeof secret !== "string") return JSON.stringify(secret);
-  return provider === "aws-sns" && secret === "" ? "*" : secret;
+function secretsOf({ secret, provider }: Vector): readonly string[] {
+  return (Array.isArray(secret) ? secret : [secret]).map((each: string | object) => {
+    if (typeof each !== "string") return JSON.stringify(each);
+    return provider === "aws-sns" && each === "" ? "*" : each;
+  });
 }
 
 function bodyOf({ id, ...vector }: Vector): Uint8Array {

@@ -1,4 +1,5 @@
 import { readEventFields } from "./fields.ts";
+import { handshakeOf } from "./handshakes/index.ts";
 import { type HeaderSource, headerLookup } from "./headers.ts";
 import type { Provider } from "./provider.ts";
 import { type ProviderName, providers } from "./providers/index.ts";
@@ -11,6 +12,8 @@ export type Verified = {
   readonly ok: true;
   /** The signature that matched, as bytes, whatever its spelling in the header. */
   readonly signature: Uint8Array;
+  /** What it covers of the body, where that isn't the bytes as they are. */
+  readonly covers?: Uint8Array;
   readonly eventId?: string;
   readonly type?: string;
 };
@@ -45,8 +48,11 @@ export function verifyReceived(
   const keyed = schemeFor(schemes, received);
   if (!keyed) return refuse("no_key");
   const { scheme, keys } = keyed;
-  const conclude = (proof: Proof | Refusal): Verified | Refusal =>
-    proof.ok ? { ...proof, ...readEventFields(provider, received) } : proof;
+  const conclude = (proof: Proof | Refusal): Verified | Refusal => {
+    if (!proof.ok) return proof;
+    if (handshakeOf(provider)?.couldSign?.(received)) return refuse("wrong_signature");
+    return { ...proof, ...readEventFields(provider, received) };
+  };
   try {
     const proof = engineOf(scheme).verify(scheme, received, keys, moment);
     if (!(proof instanceof Promise)) return conclude(proof);
@@ -91,13 +97,7 @@ export async function verifyRequest(
     readonly fetchKey?: Moment["fetchKey"];
   },
 ): Promise<Verdict> {
-  const { method = "POST", url = "", headers, body } = request;
-  const received: Received = {
-    method: method.toUpperCase(),
-    url,
-    header: headerLookup(headers),
-    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
-  };
+  const received = readRequest(request);
   const row = typeof provider === "string" ? providers.get(provider) : provider;
   if (!row) throw new TypeError(`There is no provider "${String(provider)}"`);
   const { now: nowMs, fetchKey } = options;
@@ -109,4 +109,13 @@ export async function verifyRequest(
   if (!verdict.ok) return verdict;
   const { eventId, type } = verdict;
   return { ok: true, ...(eventId === undefined ? {} : { eventId }), ...(type === undefined ? {} : { type }) };
+}
+
+export function readRequest({ method = "POST", url = "", headers, body }: RequestToVerify): Received {
+  return {
+    method: method.toUpperCase(),
+    url,
+    header: headerLookup(headers),
+    body: typeof body === "string" ? new TextEncoder().encode(body) : body,
+  };
 }

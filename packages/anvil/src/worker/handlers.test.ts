@@ -53,6 +53,20 @@ describe("handlerFinder", () => {
     expect(find(map, source, type)).toBe(name);
   });
 
+  it.each([
+    ["orders/create", "orders/*"],
+    ["orders", "rest"],
+    ["repo:push", "repo:*"],
+    ["zen:event-type:ticket.created", "zen:event-type:*"],
+    ["jira:issue_created", "jira:issue_created"],
+    ["/deploy now", "/deploy now"],
+    ["ordersX", "rest"],
+  ])("%s, as some providers write types, runs %s", (type, name) => {
+    const names = ["orders/*", "repo:*", "zen:event-type:*", "jira:issue_created", "/deploy now"];
+    const handlers = Object.fromEntries(names.map((each) => [each, handler(each)]));
+    expect(find({ s: { ...handlers, "*": handler("rest") } }, "s", type)).toBe(name);
+  });
+
   it("goes by the length of a prefix and not by the order of the map", () => {
     const handlers = { "a.*": handler("short"), "a.b.*": handler("long") };
     expect(find({ s: handlers }, "s", "a.b.c")).toBe("long");

@@ -24,7 +24,8 @@ export type Handler = (event: WebhookEvent, context: HandlerContext) => unknown;
 
 /**
  * Handlers by source, or by source and type. The most specific one runs: the type itself, then the longest
- * `prefix.*`, then `*`; in the named source first, then under the source `*`.
+ * `prefix.*`, then `*`; in the named source first, then under the source `*`. Where a provider's types have slashes or
+ * colons, `orders/*` and `repo:*` are prefixes too.
  */
 export type HandlerMap = Readonly<Record<string, Handler | Readonly<Record<string, Handler>>>>;
 
@@ -56,7 +57,7 @@ function byType(handlers: Readonly<Record<string, Handler>>, type = ""): Handler
   if (Object.hasOwn(handlers, type)) return handlers[type];
   // From the handlers' patterns, not from the type's parts: a sender can put any number of dots into a type.
   const longestFirst = Object.keys(handlers)
-    .filter((pattern) => pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1)))
+    .filter((pattern) => /[./:]\*$/.test(pattern) && type.startsWith(pattern.slice(0, -1)))
     .sort((a, b) => b.length - a.length);
   const match = longestFirst[0] ?? "*";
   return Object.hasOwn(handlers, match) ? handlers[match] : undefined;
@@ -80,7 +81,7 @@ function mapProblems(handlers: unknown): string[] {
       continue;
     }
     for (const [type, handler] of Object.entries(entry)) {
-      if (type.includes("*") && !/^(?:[^*]+\.)?\*$/.test(type)) {
+      if (type.includes("*") && !/^(?:[^*]+[./:])?\*$/.test(type)) {
         problems.push(`handlers.${source}["${type}"]: would match nothing; write a type, "prefix.*" or "*"`);
       }
       if (typeof handler !== "function") problems.push(`handlers.${source}["${type}"]: is no function`);

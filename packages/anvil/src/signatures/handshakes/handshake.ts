@@ -29,12 +29,19 @@ export type Handshake = {
   readonly beforeBody?: (head: Head, source: HandshakeSource) => HandshakeAnswer | undefined;
   /** Unsigned requests that are told by their body. Only asked where the signature is missing. */
   readonly unsigned?: (received: Received, source: HandshakeSource) => HandshakeAnswer | undefined;
+  /** Requests whose signature is wrong because their provider signs them with something else. Holds no event. */
+  readonly signedOtherwise?: (received: Received, source: HandshakeSource) => HandshakeAnswer | undefined;
   /** Deliveries whose signature is right and that want an answer of their own instead of being stored. */
   readonly signed?: (received: Received, source: HandshakeSource) => HandshakeAnswer | Visit | undefined;
+  /**
+   * Whether a delivery could be something that this handshake signs for anybody who asks. Then its signature proves
+   * nothing, and it is refused.
+   */
+  readonly couldSign?: (received: Received) => boolean;
 };
 
 /** The provider wants a URL of its own to be called; then it is answered. */
-export type Visit = { readonly visit: string; readonly answer: HandshakeAnswer };
+type Visit = { readonly visit: string; readonly answer: HandshakeAnswer };
 
 /** Nobody takes this for a page, whatever is in it. */
 const AS_TEXT = {

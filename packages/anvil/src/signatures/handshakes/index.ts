@@ -5,6 +5,8 @@ import {
   discordHandshake,
   dropboxHandshake,
   headHandshake,
+  lineHandshake,
+  mandrillHandshake,
   metaHandshake,
   microsoftGraphHandshake,
   oktaHandshake,
@@ -17,13 +19,34 @@ import {
   zoomHandshake,
 } from "./providers.ts";
 
+export type HandshakeName =
+  | "asana"
+  | "braintree"
+  | "discord"
+  | "dropbox"
+  | "head"
+  | "line"
+  | "mandrill"
+  | "meta"
+  | "microsoft-graph"
+  | "okta"
+  | "slack"
+  | "sns"
+  | "twitch"
+  | "websub"
+  | "woocommerce"
+  | "x"
+  | "zoom";
+
 /** By the name that a provider's row gives; `head` is for all that only ask whether anybody is there. */
-const handshakes = {
+const handshakes: Readonly<Record<HandshakeName, Handshake>> = {
   asana: asanaHandshake,
   braintree: braintreeHandshake,
   discord: discordHandshake,
   dropbox: dropboxHandshake,
   head: headHandshake,
+  line: lineHandshake,
+  mandrill: mandrillHandshake,
   meta: metaHandshake,
   "microsoft-graph": microsoftGraphHandshake,
   okta: oktaHandshake,
@@ -34,11 +57,9 @@ const handshakes = {
   woocommerce: woocommerceHandshake,
   x: xHandshake,
   zoom: zoomHandshake,
-} as const;
+};
 
-export type HandshakeName = keyof typeof handshakes;
-
-export const handshakeNames = Object.keys(handshakes) as readonly HandshakeName[];
+export const handshakeNames: readonly HandshakeName[] = Object.keys(handshakes) as HandshakeName[];
 
 export function handshakeOf({ handshake }: { readonly handshake?: HandshakeName }): Handshake | undefined {
   return handshake === undefined ? undefined : handshakes[handshake];

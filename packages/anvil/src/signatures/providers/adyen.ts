@@ -2,7 +2,8 @@ import type { Provider } from "../provider.ts";
 
 /**
  * Signs eight fields of each item; dates, reasons and the rest of additionalData are signed by nobody. The answer
- * that it asks for is `[accepted]`.
+ * that it asks for is `[accepted]`. Webhooks of its platforms sign the body in a header, and are known by body and
+ * signature.
  */
 export const adyen: Provider = {
   name: "adyen",
@@ -12,7 +13,7 @@ export const adyen: Provider = {
     { body: "notificationItems[].NotificationRequestItem.eventCode" },
     { body: "notificationItems[].NotificationRequestItem.success" },
   ],
-  type: [{ body: "notificationItems[].NotificationRequestItem.eventCode" }],
+  type: [[{ body: "notificationItems[].NotificationRequestItem.eventCode" }], [{ body: "type" }]],
   batch: {
     list: "notificationItems[]",
     identity: [

@@ -1,8 +1,8 @@
 import type { Provider } from "../provider.ts";
 
 /**
- * The secret is the one of its handshake. No ids of events, and a heartbeat has an empty list: equal bodies are two
- * events.
+ * The secret is the one of its handshake. A heartbeat is an empty list, which is answered and not stored: equal ones
+ * are legitimate. No ids of events otherwise, but their times: equal bodies are one delivery that came again.
  */
 export const asana: Provider = {
   name: "asana",
@@ -13,10 +13,9 @@ export const asana: Provider = {
     signature: { header: "x-hook-signature", encoding: "hex", layout: { kind: "single" } },
     message: "{body}",
   },
-  identity: "each-delivery",
-  type: [{ body: "events[].action" }],
+  type: [{ body: "events[].resource.resource_type" }, { body: "events[].action" }],
   handshake: "asana",
-  batch: { list: "events[]", type: [{ body: "action" }] },
+  batch: { list: "events[]", type: [{ body: "resource.resource_type" }, { body: "action" }] },
   keepHeaders: [],
   docs: "https://developers.asana.com/docs/webhooks-guide",
 };

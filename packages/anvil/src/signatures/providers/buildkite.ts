@@ -1,6 +1,9 @@
 import type { Provider } from "../provider.ts";
 
-/** A signature or, where that is configured, a plain token. No id: equal bodies count as one event. */
+/**
+ * A signature or, where that is configured, a plain token. No id. With a signature each delivery counts as an event, a
+ * retry too, since its time is new; with a token equal bodies count as one.
+ */
 export const buildkite: Provider = {
   name: "buildkite",
   scheme: [

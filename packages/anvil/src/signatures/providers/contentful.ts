@@ -1,6 +1,9 @@
 import type { Provider } from "../provider.ts";
 
-/** Signs the method, the public path and some of the headers too; 30 s. */
+/**
+ * Signs the method, the public path and some of the headers too; 30 s. No id, and bodies can be cut down until all are
+ * equal: each delivery counts as an event, a retry too, since its time is new.
+ */
 export const contentful: Provider = {
   name: "contentful",
   scheme: { kind: "contentful" },

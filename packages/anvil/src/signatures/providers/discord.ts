@@ -2,7 +2,7 @@ import type { Provider } from "../provider.ts";
 
 /**
  * The secret is the application's public key. Discord sends false signatures on purpose and drops URLs that accept
- * them. No window is promised.
+ * them. No window is promised. An interaction has an id, a webhook event has none; interactions have numbers as types.
  */
 export const discord: Provider = {
   name: "discord",
@@ -15,7 +15,7 @@ export const discord: Provider = {
     message: "{timestamp}{body}",
   },
   identity: [{ body: "id" }],
-  type: [{ body: "event.type" }],
+  type: [[{ body: "event.type" }], [{ body: "type", number: true }]],
   handshake: "discord",
   keepHeaders: ["x-signature-timestamp"],
   docs: "https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint",

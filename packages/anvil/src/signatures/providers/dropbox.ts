@@ -11,6 +11,7 @@ export const dropbox: Provider = {
     message: "{body}",
   },
   identity: "each-delivery",
+  type: [{ nameBeside: ["delta"] }],
   handshake: "dropbox",
   keepHeaders: [],
   docs: "https://www.dropbox.com/developers/reference/webhooks",

@@ -20,5 +20,7 @@ export const github: Provider = {
   identity: [{ header: "x-github-delivery" }],
   type: [{ header: "x-github-event" }, { body: "action" }],
   keepHeaders: ["x-github-event", "x-github-delivery", "x-github-hook-id", "user-agent"],
+  secretProblem: (secret) =>
+    /^(gh[a-z]_|github_pat_)/.test(secret) ? "is an access token; the webhook's secret is wanted" : undefined,
   docs: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
 };

@@ -1,6 +1,6 @@
 import type { Provider } from "../provider.ts";
 
-/** A batch. */
+/** A batch: one that comes again has the same ids in the same order. */
 export const gocardless: Provider = {
   name: "gocardless",
   scheme: {

@@ -3,7 +3,7 @@ import type { Provider } from "../provider.ts";
 /**
  * A batch. Its body changes when it comes again (attemptNumber), so the items' own ids count. Its documents sign the
  * URL with twelve escapes undone, its SDK signs it as it is: both are tried. Versions 1 and 2 are plain hashes, for
- * older subscriptions.
+ * older subscriptions: no time is signed, and what was captured is recognised by its ids alone.
  */
 export const hubspot: Provider = {
   name: "hubspot",

@@ -1,6 +1,6 @@
 import type { Provider } from "../provider.ts";
 
-/** No id of an event: equal bodies count as one. */
+/** No id of an event: equal bodies count as one, and they hold the time of the last change. */
 export const lemonsqueezy: Provider = {
   name: "lemonsqueezy",
   scheme: {

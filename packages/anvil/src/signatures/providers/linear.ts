@@ -1,6 +1,9 @@
 import type { Provider } from "../provider.ts";
 
-/** The time is in the body, and signed with it; the header Linear-Timestamp isn't, nor is Linear-Delivery. */
+/**
+ * The time is in the body, and signed with it; the header Linear-Timestamp isn't, nor is Linear-Delivery, the only id
+ * of an event that there is. The window of a minute bounds how long another id could be put on a captured one.
+ */
 export const linear: Provider = {
   name: "linear",
   scheme: {

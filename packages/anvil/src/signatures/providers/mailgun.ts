@@ -1,8 +1,8 @@
 import type { Provider } from "../provider.ts";
 
 /**
- * Signs a time and a token, and nothing of the event: who has captured a delivery can change it and send it inside
- * the window.
+ * Signs a time and a token, and nothing of the event. Who has captured a delivery could change it and send it inside
+ * the window; so a token is good for one event.
  */
 export const mailgun: Provider = {
   name: "mailgun",
@@ -16,6 +16,7 @@ export const mailgun: Provider = {
   },
   identity: [{ body: "event-data.id" }],
   type: [{ body: "event-data.event" }],
+  once: { body: "signature.token", forS: 600 },
   keepHeaders: [],
   docs: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks",
 };

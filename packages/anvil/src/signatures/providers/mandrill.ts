@@ -1,6 +1,9 @@
 import type { Provider } from "../provider.ts";
 
-/** Signs the public URL and the form's fields. SHA-1. */
+/**
+ * Signs the public URL and the form's fields. SHA-1. Its events are JSON inside of a form's field: equal bodies count as
+ * one delivery, and ids are the handler's to compare.
+ */
 export const mandrill: Provider = {
   name: "mandrill",
   scheme: {
@@ -10,7 +13,7 @@ export const mandrill: Provider = {
     signature: { header: "x-mandrill-signature", encoding: "base64", layout: { kind: "single" } },
     message: "{url}{form}",
   },
-  handshake: "head",
+  handshake: "mandrill",
   keepHeaders: [],
   docs: "https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/#authenticating-webhook-requests",
 };

@@ -1,8 +1,8 @@
 import type { Provider } from "../provider.ts";
 
 /**
- * A token that binds the public URL and the body. Its jti is new for each request, so equal bodies count as one
- * event only where it signs the same again.
+ * A token that binds the public URL and the body. Its jti is new for each request, so each delivery counts as an
+ * event, a retry too.
  */
 export const messagebird: Provider = {
   name: "messagebird",

@@ -1,8 +1,8 @@
 import type { Provider } from "../provider.ts";
 
 /**
- * The newer webhooks. The classic ones are unsigned and name a payment that is to be fetched: they can't be
- * verified.
+ * The newer webhooks. The classic ones are unsigned and name a payment that is to be fetched, again at each of its
+ * changes: they can't be verified, and are refused.
  */
 export const mollie: Provider = {
   name: "mollie",

@@ -1,7 +1,8 @@
 import type { Provider } from "../provider.ts";
 
 /**
- * The body has no id: equal bodies count as one event. Plaid pretty-prints it, and the white space is hashed. The
+ * The body has no id, and equal ones are legitimate (SYNC_UPDATES_AVAILABLE says no more than that): each delivery
+ * counts as an event, a retry too, since its time is new. Plaid pretty-prints it, and the white space is hashed. The
  * secret is `client_id:secret` of the API, by which the key is fetched; a JWK as it is works too.
  */
 export const plaid: Provider = {

@@ -18,5 +18,7 @@ export const polar: Provider = {
   identity: [{ header: "webhook-id" }],
   type: [{ body: "type" }],
   keepHeaders: ["webhook-id", "webhook-timestamp"],
+  secretProblem: (secret) =>
+    /^wh[ps]k_/.test(secret) ? "is an asymmetric key; the webhook's secret is wanted" : undefined,
   docs: "https://polar.sh/docs/integrate/webhooks/delivery",
 };

@@ -1,6 +1,6 @@
 import type { Provider } from "../provider.ts";
 
-/** Milliseconds. Its SDK checks no window; this row does. */
+/** Milliseconds. Its SDK checks no window; this row does. The type is `create`, `update` or `delete`, unsigned. */
 export const sanity: Provider = {
   name: "sanity",
   scheme: {
@@ -16,6 +16,7 @@ export const sanity: Provider = {
     message: "{timestamp}.{body}",
   },
   identity: [{ header: "idempotency-key" }],
+  type: [{ header: "sanity-operation" }],
   keepHeaders: [
     "idempotency-key",
     "sanity-document-id",

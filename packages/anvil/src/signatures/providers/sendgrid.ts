@@ -1,7 +1,7 @@
 import type { Provider } from "../provider.ts";
 
 /**
- * A batch: each item has an sg_event_id. The secret is the public key that its settings show. SendGrid promises no
+ * A batch: each item has an sg_event_id, and one that comes again has the same in the same order. The secret is the public key that its settings show. SendGrid promises no
  * window; ten minutes are ours.
  */
 export const sendgrid: Provider = {

@@ -23,8 +23,8 @@ export const shopify: Provider = {
       message: "{body}",
     },
   ],
-  identity: [{ header: "x-shopify-webhook-id" }],
-  type: [{ header: "x-shopify-topic" }],
+  identity: [[{ header: "x-shopify-webhook-id" }], [{ header: "shopify-webhook-id" }]],
+  type: [[{ header: "x-shopify-topic" }], [{ header: "shopify-topic" }]],
   keepHeaders: [
     "x-shopify-topic",
     "x-shopify-shop-domain",
@@ -35,6 +35,11 @@ export const shopify: Provider = {
     "shopify-topic",
     "shopify-shop-domain",
     "shopify-webhook-id",
+    "shopify-event-id",
+    "shopify-triggered-at",
+    "shopify-api-version",
   ],
+  secretProblem: (secret) =>
+    /^shp(at|ca|pa|ua)_/.test(secret) ? "is an access token; the app's client secret is wanted" : undefined,
   docs: "https://shopify.dev/docs/apps/build/webhooks/subscribe/https",
 };

@@ -1,6 +1,10 @@
 import type { Provider } from "../provider.ts";
 
-/** X-WC-Webhook-Delivery-ID is new at each attempt, so equal bodies count as one event. It never tries again. */
+/**
+ * It never tries again, so nothing is a repetition: X-WC-Webhook-Delivery-ID is of the second and the webhook, and with
+ * the topic and the object one event. Equal bodies are not: what is created is at once updated too. None of it is signed
+ * but the body.
+ */
 export const woocommerce: Provider = {
   name: "woocommerce",
   scheme: {
@@ -10,6 +14,10 @@ export const woocommerce: Provider = {
     signature: { header: "x-wc-webhook-signature", encoding: "base64", layout: { kind: "single" } },
     message: "{body}",
   },
+  identity: [
+    [{ header: "x-wc-webhook-delivery-id" }, { header: "x-wc-webhook-topic" }, { body: "id", number: true }],
+    "each-delivery",
+  ],
   type: [{ header: "x-wc-webhook-topic" }],
   handshake: "woocommerce",
   keepHeaders: ["x-wc-webhook-topic", "x-wc-webhook-source", "x-wc-webhook-id", "x-wc-webhook-delivery-id"],

@@ -1,6 +1,9 @@
 import type { Provider } from "../provider.ts";
 
-/** Account Activity. Ids are those of the objects inside. */
+/**
+ * Account Activity. Ids are those of the objects inside: equal bodies count as one event. Its type is the name of what it
+ * holds, `tweet_create_events` for one.
+ */
 export const x: Provider = {
   name: "x",
   scheme: {
@@ -14,6 +17,7 @@ export const x: Provider = {
     },
     message: "{body}",
   },
+  type: [{ nameBeside: ["for_user_id", "user_has_blocked", "is_blocked_by", "users", "apps"] }],
   handshake: "x",
   keepHeaders: [],
   docs: "https://docs.x.com/x-api/webhooks/introduction",

@@ -1,6 +1,9 @@
 import type { Provider } from "../provider.ts";
 
-/** The time comes first and the body after it. The secret looks like base64 and is used as the text that it is. */
+/**
+ * The time comes first and the body after it. The secret looks like base64 and is used as the text that it is. Events
+ * have a signed id; the bodies of triggers are templates, where `id` may be a ticket's, and go by the invocation's.
+ */
 export const zendesk: Provider = {
   name: "zendesk",
   scheme: {
@@ -15,7 +18,10 @@ export const zendesk: Provider = {
     },
     message: "{timestamp}{body}",
   },
-  identity: [{ header: "x-zendesk-webhook-invocation-id" }],
+  identity: [
+    [{ body: "id" }, { body: "type" }, { body: "time" }],
+    [{ header: "x-zendesk-webhook-invocation-id" }],
+  ],
   type: [{ body: "type" }],
   keepHeaders: [
     "x-zendesk-webhook-id",

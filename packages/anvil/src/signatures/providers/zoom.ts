@@ -1,6 +1,6 @@
 import type { Provider } from "../provider.ts";
 
-/** No id of an event: kind, time and object together. */
+/** No id of an event: kind, time and object together, and who came or went where that is the event. */
 export const zoom: Provider = {
   name: "zoom",
   scheme: {
@@ -11,7 +11,15 @@ export const zoom: Provider = {
     timestamp: { from: { header: "x-zm-request-timestamp" }, unit: "s", toleranceS: 300 },
     message: "v0:{timestamp}:{body}",
   },
-  identity: [{ body: "event" }, { body: "event_ts", number: true }, { body: "payload.object.uuid" }],
+  identity: [
+    [
+      { body: "event" },
+      { body: "event_ts", number: true },
+      { body: "payload.object.uuid" },
+      { body: "payload.object.participant.user_id" },
+    ],
+    [{ body: "event" }, { body: "event_ts", number: true }, { body: "payload.object.uuid" }],
+  ],
   type: [{ body: "event" }],
   handshake: "zoom",
   keepHeaders: ["x-zm-request-timestamp"],

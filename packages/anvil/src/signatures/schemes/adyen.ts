@@ -39,6 +39,8 @@ export const adyenEngine: SchemeEngine<unknown> = {
     if (received.header("hmacsignature")) {
       const claimed = readClaimedSignature(HEADER, received.header);
       if (!claimed.ok) return claimed;
+      // The fields of an item with colons between them are signed as well, and are no JSON.
+      if (lazyPayload(received)() === undefined) return refuse("wrong_signature");
       return match(claimed.candidates[0] as Uint8Array, received.body, hmacKeys);
     }
     const payload = lazyPayload(received)();
@@ -90,14 +92,18 @@ function match(
   return refuse("wrong_signature");
 }
 
-/** Undefined when a field is of a kind that it can't have. */
+/**
+ * Undefined when a field is of a kind that it can't have, or would blur where it ends: one signature must not fit two
+ * items. Only the merchant's own reference may have colons.
+ */
 function signedText(item: unknown): string | undefined {
   const parts: string[] = [];
   for (const path of SIGNED_FIELDS) {
-    const [value] = valuesAt(item, path);
-    if (value === undefined || value === null) parts.push("");
-    else if (typeof value === "object") return undefined;
-    else parts.push(String(value));
+    const [value = ""] = valuesAt(item, path);
+    const isNumber = path === "amount.value" && Number.isSafeInteger(value);
+    const part = value === null ? "" : isNumber ? String(value) : value;
+    if (typeof part !== "string" || (path !== "merchantReference" && part.includes(":"))) return undefined;
+    parts.push(part);
   }
   return parts.join(":");
 }

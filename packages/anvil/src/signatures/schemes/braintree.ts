@@ -39,7 +39,9 @@ export const braintreeEngine: SchemeEngine<unknown> = {
         for (const pair of pairs) {
           const [owner, hex = ""] = pair.split("|");
           const candidate = owner === publicKey ? decodeSignature(hex, "hex") : undefined;
-          if (candidate && equalBytes(candidate, digest)) return { ok: true, signature: digest };
+          if (candidate && equalBytes(candidate, digest)) {
+            return { ok: true, signature: digest, covers: Buffer.from(payload.trimEnd()) };
+          }
         }
       }
     }

@@ -7,7 +7,7 @@ import { equalBytes } from "./equal-bytes.ts";
 import { readClaimedSignature } from "./signature-header.ts";
 import { checkTimestamp } from "./timestamp.ts";
 
-const SCHEME = {
+export const CONTENTFUL = {
   signature: { header: "x-contentful-signature", encoding: "hex", layout: { kind: "single" } },
   timestamp: { from: { header: "x-contentful-timestamp" }, unit: "ms", toleranceS: 30 },
 } as const;
@@ -21,15 +21,15 @@ export const contentfulEngine: SchemeEngine<unknown> = {
   readKey: (_, secret) => (secret.length === 64 ? Buffer.from(secret) : undefined),
 
   precheck(_, head, nowMs) {
-    const claimed = readClaimedSignature(SCHEME, head.header);
+    const claimed = readClaimedSignature(CONTENTFUL, head.header);
     if (!claimed.ok) return claimed;
-    return checkTimestamp(SCHEME.timestamp, claimed.timestamp ?? "", nowMs);
+    return checkTimestamp(CONTENTFUL.timestamp, claimed.timestamp ?? "", nowMs);
   },
 
   verify(_, received, keys, { nowMs }) {
-    const claimed = readClaimedSignature(SCHEME, received.header);
+    const claimed = readClaimedSignature(CONTENTFUL, received.header);
     if (!claimed.ok) return claimed;
-    const late = checkTimestamp(SCHEME.timestamp, claimed.timestamp ?? "", nowMs);
+    const late = checkTimestamp(CONTENTFUL.timestamp, claimed.timestamp ?? "", nowMs);
     if (late) return late;
     const path = signedPath(received.url);
     if (path === undefined) return refuse("missing_signed_part");

@@ -1,8 +1,20 @@
 import type { Head, Key, Received } from "../received.ts";
 import type { Refusal } from "../verdict.ts";
 
-/** The signature matched: its bytes, whatever its spelling. */
-export type Proof = { readonly ok: true; readonly signature: Uint8Array };
+/** The signature matched. */
+export type Proof = {
+  readonly ok: true;
+  /**
+   * Its bytes, whatever its spelling; of a kind of signature that can be rewritten into another good one (ECDSA), what
+   * was signed instead.
+   */
+  readonly signature: Uint8Array;
+  /**
+   * What it covers of the body, where that can be spelt in several ways: a form's fields. Whoever has captured a
+   * delivery could otherwise make an event of another identity from it.
+   */
+  readonly covers?: Uint8Array;
+};
 
 export type Moment = {
   /** Milliseconds since 1970. */
@@ -53,7 +65,7 @@ export type SchemeEngine<Row> = {
   sign?(row: Row, unsigned: Received, key: Key, nowMs: number): Signed | Refusal;
 };
 
-export type Signed = {
+type Signed = {
   readonly ok: true;
   /** Lower case. */
   readonly headers: Readonly<Record<string, string>>;

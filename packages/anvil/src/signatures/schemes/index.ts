@@ -43,6 +43,8 @@ export function keyedSchemes(provider: Pick<Provider, "scheme">, secrets: readon
     .map((scheme) => ({
       scheme,
       keys: secrets
+        // Who has no types passes an unset variable on.
+        .filter((secret) => typeof secret === "string")
         .map((secret) => engineOf(scheme).readKey(scheme, secret))
         .filter((key) => key !== undefined),
     }))

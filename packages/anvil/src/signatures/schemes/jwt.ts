@@ -35,7 +35,7 @@ export const jwtEngine: SchemeEngine<JwtScheme> = {
     const key = usable.find((each) => signatureFits(token, each));
     if (!key) return refuse("wrong_signature");
     const wrong = checkClaims(scheme, token.claims, received, moment.nowMs);
-    return wrong ?? { ok: true, signature: token.signature };
+    return wrong ?? { ok: true, signature: createHash("sha256").update(token.signedText).digest() };
   },
 
   sign(scheme, { body, url }, key, nowMs) {
@@ -124,8 +124,10 @@ async function keysFor(
 /** A public P-256 key in JSON; undefined for anything else, a private or a symmetric one too. */
 function jwkKey(text: string): KeyObject | undefined {
   try {
-    const jwk = JSON.parse(text) as { kty?: string; crv?: string; d?: string };
+    const jwk = JSON.parse(text) as { kty?: string; crv?: string; d?: string; expired_at?: number | null };
     if (jwk.kty !== "EC" || jwk.crv !== "P-256" || jwk.d !== undefined) return undefined;
+    // Plaid's way to withdraw a key.
+    if (typeof jwk.expired_at === "number") return undefined;
     return createPublicKey({ key: jwk, format: "jwk" });
   } catch {
     return undefined;

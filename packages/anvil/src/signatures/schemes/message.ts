@@ -93,14 +93,22 @@ export function signedMessage(
   update: (bytes: Uint8Array | string) => void,
 ): MessageProblem | undefined {
   const payload = lazyPayload(received);
+  let previous: Piece["kind"] | undefined;
   for (const piece of pieces(template)) {
     if (piece.kind === "text") update(piece.text);
-    else if (piece.kind === "body") update(received.body);
-    else if (piece.kind === "timestamp") update(timestamp ?? "");
+    else if (piece.kind === "body") {
+      // A digit could as well be the last one of the time: one signature, two readings.
+      if (previous === "timestamp" && isDigit(received.body[0])) return "missing_signed_part";
+      update(received.body);
+    } else if (piece.kind === "timestamp") update(timestamp ?? "");
     else if (piece.kind === "method") update(received.method);
     else if (piece.kind === "secret") update(secret ?? "");
-    else if (piece.kind === "form") update(sortedForm(formOf(received)));
-    else if (piece.kind === "url" || piece.kind === "unescaped-url") {
+    else if (piece.kind === "form") {
+      const form = sortedForm(formOf(received));
+      // Its content type isn't signed: a body that isn't read as a form is signed by nobody.
+      if (form === "" && received.body.length > 0) return "missing_signed_part";
+      update(form);
+    } else if (piece.kind === "url" || piece.kind === "unescaped-url") {
       if (received.url === "") return "missing_signed_part";
       update(piece.kind === "url" ? received.url : withoutSomeEscapes(received.url));
     } else if (piece.kind === "field") {
@@ -115,8 +123,13 @@ export function signedMessage(
       if (/[.,\s]/.test(value)) return "malformed_signed_header";
       update(value);
     }
+    previous = piece.kind;
   }
   return undefined;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, verify as verifySignature } from "node:crypto";
 import { lazyPayload } from "../payload-of.ts";
 import type { PublicKeyScheme } from "../provider.ts";
+import { base64Key } from "../secret-key.ts";
 import { refuse } from "../verdict.ts";
 import { checkBodyTimestamp } from "./body-timestamp.ts";
 import type { SchemeEngine } from "./engine.ts";
@@ -71,7 +72,7 @@ function publicKey({ algorithm, key: form }: PublicKeyScheme, secret: string): K
 function derOf(form: PublicKeyScheme["key"], secret: string): Buffer | undefined {
   if (form === "spki") {
     const text = secret.replace(/-----(?:BEGIN|END) PUBLIC KEY-----|\s/g, "");
-    return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, "base64") : undefined;
+    return base64Key(text);
   }
   const raw =
     form === "hex"
@@ -79,7 +80,7 @@ function derOf(form: PublicKeyScheme["key"], secret: string): Buffer | undefined
         ? Buffer.from(secret, "hex")
         : undefined
       : secret.startsWith("whpk_")
-        ? Buffer.from(secret.slice("whpk_".length), "base64")
+        ? base64Key(secret.slice("whpk_".length))
         : undefined;
   return raw?.length === 32 ? Buffer.concat([ED25519_PREFIX, raw]) : undefined;
 }

@@ -53,9 +53,12 @@ export function readClaimedSignature(scheme: HeaderScheme, header: HeaderLookup)
   return { ok: true, candidates, timestamp: text };
 }
 
-/** Whether a delivery has the header at all, be it right or wrong. */
+/** Whether a delivery has such a signature, be it right or wrong; where the header names versions, one of this version. */
 export function hasSignature(signature: SignatureHeader, header: HeaderLookup): boolean {
-  return headerValues(signature, header).length > 0;
+  const values = headerValues(signature, header);
+  const { layout } = signature;
+  if (layout.kind !== "versions") return values.length > 0;
+  return values.some((value) => ` ${value}`.includes(` ${layout.version},`));
 }
 
 function headerValues({ header: name, numbered }: SignatureHeader, header: HeaderLookup): string[] {
@@ -81,6 +84,8 @@ function splitLayout(value: string, scheme: HeaderScheme): Parts | undefined {
   if (layout.kind === "versions") {
     const start = `${layout.version},`;
     const entries = value.split(" ").filter((entry) => entry !== "");
+    // Two headers that were joined: which of them counts is not ours to guess.
+    if (entries.some((entry) => entry.endsWith(","))) return undefined;
     return {
       signatures: entries
         .filter((entry) => entry.startsWith(start))

@@ -7,23 +7,21 @@ import type { SchemeEngine } from "./engine.ts";
 import { decodeSignature } from "./signature-encoding.ts";
 import { checkTimestamp } from "./timestamp.ts";
 
-const HOSTS = /^sns\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$/;
-const TIMESTAMP = { from: { body: "Timestamp" }, unit: "rfc3339", toleranceS: 3_600 } as const;
+/** By the form of a region: `sns.s3.amazonaws.com` would be anybody's bucket. */
+const HOSTS = /^sns\.[a-z]{2}(?:-[a-z]+){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?$/;
+export const SNS_TIMESTAMP = { from: { body: "Timestamp" }, unit: "rfc3339", toleranceS: 3_600 } as const;
 
-/** What is signed of each type of message, in this order; what a message lacks is left out. */
-const SIGNED: Readonly<Record<string, readonly string[]>> = {
-  Notification: ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"],
-  SubscriptionConfirmation: [
-    "Message",
-    "MessageId",
-    "SubscribeURL",
-    "Timestamp",
-    "Token",
-    "TopicArn",
-    "Type",
-  ],
-  UnsubscribeConfirmation: ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"],
-};
+const CONFIRMATION = ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"];
+/** What is signed of each type of message, in this order. */
+const SIGNED: ReadonlyMap<string, readonly string[]> = new Map([
+  ["Notification", ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"]],
+  ["SubscriptionConfirmation", CONFIRMATION],
+  ["UnsubscribeConfirmation", CONFIRMATION],
+]);
+const HASHES: ReadonlyMap<string, string> = new Map([
+  ["1", "RSA-SHA1"],
+  ["2", "RSA-SHA256"],
+]);
 
 /**
  * Amazon SNS signs most of a message with the key of a certificate that the message names. Anybody with an AWS account
@@ -44,26 +42,42 @@ export const snsEngine: SchemeEngine<unknown> = {
     const signatureText = text("Signature");
     if (signatureText === undefined) return refuse("missing_signature");
     const signature = decodeSignature(signatureText, "base64");
-    const names = SIGNED[text("Type") ?? ""];
-    const hash = { "1": "RSA-SHA1", "2": "RSA-SHA256" }[text("SignatureVersion") ?? ""];
+    const names = SIGNED.get(text("Type") ?? "");
+    const hash = HASHES.get(text("SignatureVersion") ?? "");
     if (!signature || !names || !hash) return refuse("malformed_signature");
-    const late = checkTimestamp(TIMESTAMP, text("Timestamp") ?? "", moment.nowMs);
+    const late = checkTimestamp(SNS_TIMESTAMP, text("Timestamp") ?? "", moment.nowMs);
     if (late) return late;
     if (!keys.some((key) => covers(Buffer.from(key as Uint8Array).toString(), text("TopicArn") ?? ""))) {
       return refuse("other_topic");
     }
+    const signed = signedText(names, text);
+    if (signed === undefined) return refuse("missing_signed_part");
     const url = text("SigningCertURL") ?? "";
     const key = url.endsWith(".pem") ? await certificateKey(url, HOSTS, moment) : undefined;
     if (!key) return refuse("untrusted_certificate");
-    const signed = names.flatMap((name) => {
-      const value = text(name);
-      return value === undefined ? [] : [`${name}\n${value}\n`];
-    });
-    return verifySignature(hash, Buffer.from(signed.join("")), key, signature)
+    return verifySignature(hash, Buffer.from(signed), key, signature)
       ? { ok: true, signature }
       : refuse("wrong_signature");
   },
 };
+
+/**
+ * Names and values, each on a line. Only the subject may be missing, and only the message may have line breaks: else
+ * one signature would fit two readings, in which the id is part of the message or another.
+ */
+function signedText(
+  names: readonly string[],
+  text: (name: string) => string | undefined,
+): string | undefined {
+  const lines: string[] = [];
+  for (const name of names) {
+    const value = text(name);
+    if (value === undefined && name === "Subject") continue;
+    if (value === undefined || (name !== "Message" && value.includes("\n"))) return undefined;
+    lines.push(`${name}\n${value}\n`);
+  }
+  return lines.join("");
+}
 
 function covers(pattern: string, topic: string): boolean {
   return pattern.endsWith("*") ? topic.startsWith(pattern.slice(0, -1)) : topic === pattern;

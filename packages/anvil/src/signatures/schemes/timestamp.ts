@@ -26,5 +26,11 @@ function plainSeconds(text: string, unit: "s" | "ms"): number | undefined {
 function dateSeconds(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
   const parsed = Date.parse(text);
-  return Number.isNaN(parsed) ? undefined : Math.floor(parsed / 1000);
+  return Number.isNaN(parsed) || !isOnCalendar(text) ? undefined : Math.floor(parsed / 1000);
+}
+
+/** Date.parse makes March 2nd of February 30th, and the next day of 24:00. */
+function isOnCalendar(text: string): boolean {
+  const clock = text.slice(0, 19);
+  return new Date(Date.parse(`${clock}Z`)).toISOString().startsWith(clock);
 }

@@ -14,7 +14,7 @@ export const tokenEngine: SchemeEngine<TokenScheme> = {
   readKey(scheme, secret) {
     if (secret === "" || (scheme.notFor && secret.startsWith(scheme.notFor))) return undefined;
     if (scheme.form !== "basic") return Buffer.from(secret);
-    return secret.includes(":") ? Buffer.from(Buffer.from(secret).toString("base64")) : undefined;
+    return /^[^:]+:./.test(secret) ? Buffer.from(Buffer.from(secret).toString("base64")) : undefined;
   },
 
   precheck(scheme, head) {

@@ -28,6 +28,7 @@ function formOf(scheme: Scheme): string {
         utf8: "a text",
         whsec: "base64 behind whsec_",
         "whsec-only": "base64 behind whsec_",
+        "whsec-or-text": "a text, or base64 behind whsec_",
         hex: "hex",
       }[scheme.secret];
     case "public-key":

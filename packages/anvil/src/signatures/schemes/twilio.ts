@@ -37,7 +37,7 @@ export const twilioEngine: SchemeEngine<unknown> = {
         .update(signed)
         .digest();
       if (claimed.candidates.some((candidate) => equalBytes(candidate, digest))) {
-        return { ok: true, signature: digest };
+        return { ok: true, signature: digest, covers: Buffer.from(signed) };
       }
     }
     return refuse("wrong_signature");
@@ -74,9 +74,13 @@ function signedText(received: Received): string | undefined {
   return form === "" && body.length > 0 ? undefined : url + form;
 }
 
-function hashOf(settings: string | undefined): "sha1" | "sha256" | undefined {
-  if (settings === undefined || settings.trim() === "") return "sha1";
-  const algorithm = /(?:^|,)\s*algorithm=([A-Z0-9_]+)\s*(?:,|$)/.exec(settings)?.[1];
+/** As its SDK reads it: without an algorithm the header changes nothing, and one that isn't known is refused. */
+function hashOf(settings = ""): "sha1" | "sha256" | undefined {
+  const named = settings
+    .split(",")
+    .map((part) => /^\s*algorithm\s*=\s*(\S+)\s*$/.exec(part)?.[1])
+    .find((algorithm) => algorithm !== undefined);
+  const algorithm = named?.toUpperCase() ?? "HMAC_SHA1";
   if (algorithm === "HMAC_SHA256") return "sha256";
   return algorithm === "HMAC_SHA1" ? "sha1" : undefined;
 }

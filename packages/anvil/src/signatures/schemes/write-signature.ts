@@ -19,11 +19,15 @@ export function writeSignature(
   return { [name]: [...pair, `${layout.key}=${text}`].join(layout.separator) };
 }
 
-/** Puts the time of signing where the scheme has it: a header, the body, or nowhere yet. */
+/**
+ * Puts the time of signing where the scheme has it: a header, the body, or nowhere yet.
+ * @param template a time in the body that it has as a field is signed as a text, and so is one
+ */
 export function placeTimestamp(
   rule: Timestamp | undefined,
   unsigned: Received,
   nowMs: number,
+  template: string,
 ): {
   readonly timestamp: string | undefined;
   readonly headers: Record<string, string>;
@@ -39,7 +43,8 @@ export function placeTimestamp(
     return { timestamp, headers: { [rule.from.header]: timestamp }, received: unsigned };
   }
   if ("pair" in rule.from) return { timestamp, headers: {}, received: unsigned };
-  const value = rule.from.body.includes("signature") ? timestamp : Number(timestamp);
+  const isText = rule.unit === "rfc3339" || template.includes(`{field:${rule.from.body}}`);
+  const value = isText ? timestamp : Number(timestamp);
   const body = withText(unsigned, rule.from.body, value) ?? unsigned.body;
   return { timestamp: undefined, headers: {}, received: { ...unsigned, body } };
 }

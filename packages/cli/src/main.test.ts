@@ -8,7 +8,17 @@ const REDIS_URL = "redis://127.0.0.1:1";
 test("--help is on stdout, without colours, warnings or exit code", async () => {
   const { code, stdout, stderr } = await anvil(["--help"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  for (const command of ["ingress", "worker", "demo", "send", "dead", "replay", "stats", "doctor"]) {
+  for (const command of [
+    "ingress",
+    "worker",
+    "demo",
+    "send",
+    "verify",
+    "dead",
+    "replay",
+    "stats",
+    "doctor",
+  ]) {
     expect(stdout).toMatch(new RegExp(`^ {2}${command}\\b`, "m"));
   }
   expect(stdout).not.toContain("\u001b");
@@ -39,6 +49,15 @@ const wrongUsage: [args: string[], message: RegExp][] = [
   [["worker", "--handlers", "x.ts", "--drain", "25"], /--drain is "25"; write a time as in 500ms/],
   [["ingress", "--drain", "soon"], /--drain is "soon"/],
   [["send", "nosuch"], /there is no source "nosuch"; anvil.config.ts has default/],
+  [["verify"], /verify needs a provider and --request FILE/],
+  [["verify", "stripe"], /verify needs a provider and --request FILE/],
+  [
+    ["verify", "nobody", "--request", "package.json"],
+    /package\.json is no captured request: the JSON has no headers/,
+  ],
+  [["verify", "stripe", "--request", "nowhere.http"], /--request nowhere\.http can't be read \(ENOENT\)/],
+  [["verify", "stripe", "--request", "x.http", "--now", "soon"], /--now is "soon"; write seconds since 1970/],
+  [["verify", "--vectors", "README.md"], /--vectors README\.md: it holds no vectors/],
   [["send", "--times", "0"], /--times is "0"/],
   [["send", "--url", "localhost:3000"], /--url is "localhost:3000"; write it as in http:/],
   [

@@ -66,6 +66,30 @@ export function createProgram(context: Context, ended: (exitCode: number) => voi
     .option("--type <type>", "the event's type, such as invoice.paid")
     .option("--times <n>", "deliver the same event so many times; default 1")
     .action(run(async () => (await import("./commands/send.ts")).send));
+  program
+    .command("verify")
+    .summary("find out why a captured delivery is refused")
+    .description(
+      "Verifies a captured delivery and says which check fails, why, and what would make it pass. Prints no secret and no body.",
+    )
+    .argument("[provider]", "such as stripe: whose delivery it is")
+    .option(
+      "--request <file>",
+      "raw HTTP, a curl --trace, an event of a function URL, or JSON; - reads standard input",
+    )
+    .option("--source <name>", "whose secrets and url; default: the only source of the provider")
+    .option(
+      "--secret-env <name>",
+      "the variable that holds the secret, instead of a source; never the secret itself",
+    )
+    .option(
+      "--url <url>",
+      "the public URL, for providers that sign it; default the source's url, else the request's own",
+    )
+    .option("--now <seconds>", "as of when, in seconds since 1970; default now")
+    .option("--vectors <file>", "instead: hold a file of signed requests against the verdicts in it")
+    .option("--json", "for programs")
+    .action(run(async () => (await import("./commands/verify.ts")).verify));
 
   program.commandsGroup("Look after it:");
   const dead = program

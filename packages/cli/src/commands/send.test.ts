@@ -13,6 +13,13 @@ export default defineConfig({
     stripe: { provider: "stripe", secret: env("STRIPE_SECRET") },
     github: { provider: "github", secret: env("GITHUB_SECRET") },
     svix: { provider: "standard-webhooks", secret: env("SVIX_SECRET") },
+    adyen: { provider: "adyen", secret: "00112233445566778899aabbccddeeff" },
+    mailgun: { provider: "mailgun", secret: "a-secret-of-the-tests" },
+    braintree: { provider: "braintree", secret: "a-public-key|a-private-key" },
+    gitlab: { provider: "gitlab", secret: "a-token-of-the-tests" },
+    hubspot: { provider: "hubspot", secret: "a-secret-of-the-tests", url: "https://hooks.example.com/hubspot" },
+    twilio: { provider: "twilio", secret: "a-secret-of-the-tests", url: "https://hooks.example.com/twilio" },
+    discord: { provider: "discord", secret: "${"0123456789abcdef".repeat(4)}" },
   },
 });
 `;
@@ -79,6 +86,43 @@ test("signs for each provider; sent twice, it is one event", async () => {
   expect(await ask(place.redis, (client) => client.hget(`${place.prefix}:webhooks:${jobId}`, "name"))).toBe(
     "github/push",
   );
+});
+
+test("signs in the body, in a form, with a token, and over the public URL, which is another than it posts to", async () => {
+  const { send, cwd, place } = await ingress();
+  const sources = ["mailgun", "braintree", "gitlab", "hubspot", "twilio"];
+  const sent = await Promise.all(sources.map((source) => send([source, "--times", "2"])));
+  for (const { code, stdout, stderr } of sent) {
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const [first, second] = answers(stdout);
+    expect(first).toMatchObject({ status: 202, replayed: false });
+    expect(second).toMatchObject({ status: 202, replayed: true, jobId: first?.jobId });
+  }
+  const stored = sent.map(({ stdout }) => answers(stdout)[0]?.jobId);
+  const names = stored.map((jobId) =>
+    ask(place.redis, (client) => client.hget(`${place.prefix}:webhooks:${jobId}`, "name")),
+  );
+  expect(await Promise.all(names)).toEqual([
+    "mailgun/delivered",
+    "braintree",
+    "gitlab/push",
+    "hubspot/contact.creation",
+    "twilio/onMessageAdded",
+  ]);
+  // Adyen wants to read this, and no JSON.
+  expect((await send(["adyen"])).stdout).toMatch(/^202 \[accepted\]$/m);
+  // The hash of a body that is no form is in the query, which is signed: it goes along.
+  await writeFile(join(cwd, "event.json"), '{"a":1}');
+  expect(await send(["twilio", "--file", "event.json"])).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("what only its provider can sign isn't sent, and something else is proposed", async () => {
+  const folder = await temporaryFolder("send");
+  onTestFinished(() => folder.remove());
+  await writeFile(join(folder.path, "anvil.config.ts"), CONFIG);
+  const { code, stdout, stderr } = await runHere(["send", "discord"], { cwd: folder.path });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(/^anvil: only discord can sign its events.*anvil verify discord --request FILE\n$/);
 });
 
 test("--file sends its bytes as they are, - those of standard input", async () => {

@@ -1,10 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { type ResolvedSource, resolveConfig, signDelivery } from "webhook-anvil/signatures";
+import {
+  type ResolvedSource,
+  resolveConfig,
+  type SignedRequest,
+  signRequest,
+} from "webhook-anvil/signatures";
 import type { Context, Environment } from "../context.ts";
 import { Failure, UsageError } from "../failure.ts";
 import { cut, oneLine } from "../output/plain-text.ts";
+import { onlyTheirs } from "../sending/only-theirs.ts";
 import { type Answer, post } from "../sending/post.ts";
 import { fileEvent, type SampleEvent, sampleEvent } from "../sending/sample-event.ts";
 import { sourcePath } from "../sending/source-path.ts";
@@ -23,6 +29,8 @@ export async function send(context: Context, sourceName: string, options: SendOp
   const { env, stdout } = context;
   const times = countSetting(options.times, env, { option: "--times", least: 1, fallback: 1 });
   const source = pickSource(await loadConfig(context), sourceName, env);
+  const theirs = onlyTheirs(source.provider);
+  if (theirs !== undefined) throw new Failure(theirs);
   const url = target(options.url, source.name, env);
   const event = await makeEvent(source, options, context);
   const secret = source.secrets[0] as string;
@@ -32,8 +40,8 @@ export async function send(context: Context, sourceName: string, options: SendOp
   );
   let refused = 0;
   for (let sent = 0; sent < times; sent++) {
-    const headers = signed(source, event, secret);
-    const answer = await post(url, headers, event.body);
+    const delivery = signed(source, event, secret, url);
+    const answer = await post(delivery.to, delivery.headers, delivery.body);
     const stored = answer.status >= 200 && answer.status < 300;
     if (!stored) refused += 1;
     const status = stored ? stdout.style.green(answer.status) : stdout.style.red(answer.status);
@@ -95,12 +103,31 @@ async function read(file: string, cwd: string): Promise<Buffer> {
   }
 }
 
-function signed(source: ResolvedSource, event: SampleEvent, secret: string): Record<string, string> {
-  return signDelivery(source.provider, event.body, secret, { nowMs: Date.now(), headers: event.headers });
+/** Signed over the public URL, where the provider signs one, and posted to the ingress itself. */
+function signed(
+  { provider, publicUrl }: ResolvedSource,
+  { headers, body }: SampleEvent,
+  secret: string,
+  to: string,
+): SignedRequest & { readonly to: string } {
+  // As the ingress puts it together: what is configured, and the query of the request.
+  const url = publicUrl === "" || publicUrl.includes("?") ? publicUrl : publicUrl + new URL(to).search;
+  let request: SignedRequest;
+  try {
+    request = signRequest(provider, { url, headers, body }, secret, { nowMs: Date.now() });
+  } catch (error) {
+    if (error instanceof TypeError) throw new Failure(`the event can't be signed: ${error.message}`);
+    throw error;
+  }
+  // Twilio writes the hash of a body that is no form into the query.
+  const added = request.url.slice(url.length);
+  return { ...request, to: added === "" ? to : to + (to.includes("?") ? "&" : "?") + added.slice(1) };
 }
 
 function advice({ status }: Answer): string {
-  if (status === 401) return "\n    The server has another secret for this source than this environment.";
+  if (status === 401) {
+    return "\n    The server has another secret, or another url, for this source than this environment.";
+  }
   if (status === 503) return "\n    The server could not store it; anvil doctor finds out why.";
   return "";
 }

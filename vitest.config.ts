@@ -6,6 +6,11 @@ const testkit = (file: string): string =>
   fileURLToPath(new URL(`packages/testkit/src/${file}`, import.meta.url));
 
 const DEPLOY = "test/deploy/**/*.test.ts";
+/** Real processes and servers that are started, killed, stopped and attacked: minutes of waiting. */
+const PROCESSES = [
+  "packages/cli/**/*.test.ts",
+  "test/{chain,faults,boundaries,defects,security}/**/*.test.ts",
+];
 const CHAOS = "test/chaos/short-run.test.ts";
 
 export default defineConfig({
@@ -24,10 +29,11 @@ export default defineConfig({
             "workers/**/*.test.ts",
             "test/**/*.test.ts",
           ],
-          exclude: ["**/node_modules/**", "**/dist/**", DEPLOY, CHAOS],
+          exclude: ["**/node_modules/**", "**/dist/**", DEPLOY, ...PROCESSES, CHAOS],
         },
       },
       { extends: true, test: { name: "deploy", include: [DEPLOY] } },
+      { extends: true, test: { name: "processes", include: PROCESSES } },
       {
         extends: true,
         // After all others and by itself: it measures how long answers take while everything is killed.

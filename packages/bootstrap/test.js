@@ -14,10 +14,11 @@ import { closingLine, countsOf, readReport, skippedLines } from "./vitest-report
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const state = join(root, ".anvil");
 /**
- * Projects of vitest.config.ts that are run on one of two Nodes only, for time. What is deployed runs on a Node of
- * its own, and SST's program on none; the chaos run kills processes, most of all on the Node of production.
+ * Which projects of vitest.config.ts are run on which of two Nodes: some on one only, for time. What is deployed runs
+ * on a Node of its own, and SST's program on none; processes are started, killed and attacked on the other, which is
+ * production's for most of us. `npm test -- --node current` runs all of them.
  */
-const leftOut = { current: ["chaos"], second: ["deploy"] };
+const projects = { current: ["tests", "deploy"], second: ["tests", "processes", "chaos"] };
 /** Read by .ci/run. */
 const countsPath = join(state, "test-counts");
 
@@ -70,8 +71,8 @@ async function main(args) {
   if (second && "skipped" in second) log(`skipped: the second run, on ${second.skipped}`);
   const results = [];
   for (const node of both ? [current, second] : [current]) {
-    const elsewhere = both ? leftOut[node === current ? "current" : "second"] : [];
-    const args = [...vitestArgs, ...elsewhere.map((project) => `--project=!${project}`)];
+    const selected = both ? projects[node === current ? "current" : "second"] : [];
+    const args = [...vitestArgs, ...selected.map((project) => `--project=${project}`)];
     const result = await runVitest(node, args, node === current ? env : withNode(node.binary, env));
     if (!result) return 130;
     results.push(result);

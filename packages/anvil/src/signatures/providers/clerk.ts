@@ -1,16 +1,10 @@
 import type { Provider } from "../provider.ts";
+import { standardWebhooksHmac } from "./standard-webhooks-scheme.ts";
 
 /** Sends through Svix. */
 export const clerk: Provider = {
   name: "clerk",
-  scheme: {
-    kind: "hmac",
-    hash: "sha256",
-    secret: "whsec",
-    signature: { header: "svix-signature", encoding: "base64", layout: { kind: "versions", version: "v1" } },
-    timestamp: { from: { header: "svix-timestamp" }, unit: "s", toleranceS: 300 },
-    message: "{header:svix-id}.{timestamp}.{body}",
-  },
+  scheme: standardWebhooksHmac("svix", "whsec"),
   identity: [{ header: "svix-id" }],
   type: [{ body: "type" }],
   keepHeaders: ["svix-id", "svix-timestamp"],

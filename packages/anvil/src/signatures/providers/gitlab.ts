@@ -1,4 +1,5 @@
 import type { Provider } from "../provider.ts";
+import { standardWebhooksHmac } from "./standard-webhooks-scheme.ts";
 
 /**
  * With a signing token: Standard Webhooks. Without, a plain token that proves the sender and nothing of the body. Of
@@ -8,18 +9,7 @@ import type { Provider } from "../provider.ts";
 export const gitlab: Provider = {
   name: "gitlab",
   scheme: [
-    {
-      kind: "hmac",
-      hash: "sha256",
-      secret: "whsec-only",
-      signature: {
-        header: "webhook-signature",
-        encoding: "base64",
-        layout: { kind: "versions", version: "v1" },
-      },
-      timestamp: { from: { header: "webhook-timestamp" }, unit: "s", toleranceS: 300 },
-      message: "{header:webhook-id}.{timestamp}.{body}",
-    },
+    standardWebhooksHmac("webhook", "whsec-only"),
     { kind: "token", from: { header: "x-gitlab-token" }, notFor: "whsec_" },
   ],
   identity: [[{ header: "webhook-id" }], [{ header: "idempotency-key" }]],

@@ -1,20 +1,10 @@
 import type { Provider } from "../provider.ts";
+import { standardWebhooksHmac } from "./standard-webhooks-scheme.ts";
 
 /** Standard Webhooks; a secret without `whsec_` is used as the text that it is (its SDK 6.49.0). */
 export const openai: Provider = {
   name: "openai",
-  scheme: {
-    kind: "hmac",
-    hash: "sha256",
-    secret: "whsec-or-text",
-    signature: {
-      header: "webhook-signature",
-      encoding: "base64",
-      layout: { kind: "versions", version: "v1" },
-    },
-    timestamp: { from: { header: "webhook-timestamp" }, unit: "s", toleranceS: 300 },
-    message: "{header:webhook-id}.{timestamp}.{body}",
-  },
+  scheme: standardWebhooksHmac("webhook", "whsec-or-text"),
   identity: [{ header: "webhook-id" }],
   type: [{ body: "type" }],
   keepHeaders: ["webhook-id", "webhook-timestamp"],

@@ -1,20 +1,10 @@
 import type { Provider } from "../provider.ts";
+import { standardWebhooksHmac } from "./standard-webhooks-scheme.ts";
 
 /** Standard Webhooks, keyed with the text of the whole secret and not with what it could be decoded to. */
 export const polar: Provider = {
   name: "polar",
-  scheme: {
-    kind: "hmac",
-    hash: "sha256",
-    secret: "utf8",
-    signature: {
-      header: "webhook-signature",
-      encoding: "base64",
-      layout: { kind: "versions", version: "v1" },
-    },
-    timestamp: { from: { header: "webhook-timestamp" }, unit: "s", toleranceS: 300 },
-    message: "{header:webhook-id}.{timestamp}.{body}",
-  },
+  scheme: standardWebhooksHmac("webhook", "utf8"),
   identity: [{ header: "webhook-id" }],
   type: [{ body: "type" }],
   keepHeaders: ["webhook-id", "webhook-timestamp"],

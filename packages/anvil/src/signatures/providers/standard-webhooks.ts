@@ -1,4 +1,5 @@
 import type { Provider } from "../provider.ts";
+import { standardWebhooksEd25519, standardWebhooksHmac } from "./standard-webhooks-scheme.ts";
 
 /**
  * The scheme of standardwebhooks.com: a signed id that stays, a timestamp that is new at each attempt. The secret is
@@ -6,32 +7,7 @@ import type { Provider } from "../provider.ts";
  */
 export const standardWebhooks: Provider = {
   name: "standard-webhooks",
-  scheme: [
-    {
-      kind: "hmac",
-      hash: "sha256",
-      secret: "whsec",
-      signature: {
-        header: "webhook-signature",
-        encoding: "base64",
-        layout: { kind: "versions", version: "v1" },
-      },
-      timestamp: { from: { header: "webhook-timestamp" }, unit: "s", toleranceS: 300 },
-      message: "{header:webhook-id}.{timestamp}.{body}",
-    },
-    {
-      kind: "public-key",
-      algorithm: "ed25519",
-      key: "whpk",
-      signature: {
-        header: "webhook-signature",
-        encoding: "base64",
-        layout: { kind: "versions", version: "v1a" },
-      },
-      timestamp: { from: { header: "webhook-timestamp" }, unit: "s", toleranceS: 300 },
-      message: "{header:webhook-id}.{timestamp}.{body}",
-    },
-  ],
+  scheme: [standardWebhooksHmac("webhook", "whsec"), standardWebhooksEd25519("webhook")],
   identity: [{ header: "webhook-id" }],
   type: [{ body: "type" }],
   keepHeaders: ["webhook-id", "webhook-timestamp"],

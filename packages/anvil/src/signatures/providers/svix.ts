@@ -1,34 +1,10 @@
 import type { Provider } from "../provider.ts";
+import { standardWebhooksEd25519, standardWebhooksHmac } from "./standard-webhooks-scheme.ts";
 
 /** Svix, and whoever sends through it: Standard Webhooks, v1a included, under older names of the headers. */
 export const svix: Provider = {
   name: "svix",
-  scheme: [
-    {
-      kind: "hmac",
-      hash: "sha256",
-      secret: "whsec",
-      signature: {
-        header: "svix-signature",
-        encoding: "base64",
-        layout: { kind: "versions", version: "v1" },
-      },
-      timestamp: { from: { header: "svix-timestamp" }, unit: "s", toleranceS: 300 },
-      message: "{header:svix-id}.{timestamp}.{body}",
-    },
-    {
-      kind: "public-key",
-      algorithm: "ed25519",
-      key: "whpk",
-      signature: {
-        header: "svix-signature",
-        encoding: "base64",
-        layout: { kind: "versions", version: "v1a" },
-      },
-      timestamp: { from: { header: "svix-timestamp" }, unit: "s", toleranceS: 300 },
-      message: "{header:svix-id}.{timestamp}.{body}",
-    },
-  ],
+  scheme: [standardWebhooksHmac("svix", "whsec"), standardWebhooksEd25519("svix")],
   identity: [{ header: "svix-id" }],
   type: [{ body: "type" }],
   secretProblem: (secret) =>

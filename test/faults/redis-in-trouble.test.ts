@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { freePort } from "anvil-bootstrap/free-port";
-import { startRedis, type TestRedis, waitUntil } from "anvil-testkit";
+import { type Accountant, keepBooks, startRedis, type TestRedis, waitUntil } from "anvil-testkit";
 import { Redis } from "ioredis";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "webhook-anvil";
 import { createServer, type Server } from "webhook-anvil/ingress";
 
@@ -15,6 +15,11 @@ const SECRET = "made-up-secret-of-the-tests";
 const LIMIT_MS = 3_000;
 
 let server: Server | undefined;
+/** Every answer of a test, to be held against Redis when it is back. */
+let books: Accountant;
+beforeEach(() => {
+  books = keepBooks();
+});
 afterEach(async () => {
   await server?.close();
   server = undefined;
@@ -36,6 +41,16 @@ async function deliver(app: Server, body = `{"n":${sent++}}`) {
   const tookMs = performance.now() - started;
   expect(tookMs, "time to the answer").toBeLessThan(LIMIT_MS);
   const json = (await answer.json()) as { jobId?: string; replayed?: boolean; error?: { code: string } };
+  const { jobId, replayed } = json;
+  books.record(
+    { event: body, body: Buffer.from(body), genuine: true },
+    {
+      status: answer.status,
+      tookMs,
+      ...(jobId === undefined ? {} : { jobId }),
+      ...(replayed === undefined ? {} : { replayed }),
+    },
+  );
   return { status: answer.status, retryAfter: answer.headers.get("retry-after"), tookMs, ...json };
 }
 
@@ -60,6 +75,12 @@ async function expectRecovery(app: Server, redis: TestRedis): Promise<void> {
   expect((await app.request("/readyz")).status).toBe(200);
   const client = new Redis(redis.url);
   expect(await client.exists(`{anvil}:webhooks:${answer.jobId}`)).toBe(1);
+  expect(await books.balance({ redis: client, prefix: "{anvil}" })).toMatchObject({
+    lost: [],
+    doubled: [],
+    altered: [],
+    forged: [],
+  });
   client.disconnect();
 }
 

@@ -10,7 +10,7 @@ const SECOND_LOOK_MS = 100;
  */
 export function limitConnections(server: Server, limit: number): void {
   let open = 0;
-  let clearedAt = 0;
+  let clearedAt = Number.NEGATIVE_INFINITY;
   server.maxConnections = limit;
   server.on("connection", (socket) => {
     open += 1;

@@ -21,11 +21,15 @@ try {
     `seed ${settings.seed}: ${settings.events} events, ${settings.kills} kills, ${settings.rate} events a second`,
   );
   const report = await runChaos(settings, say);
-  console.log(json ? JSON.stringify(report, null, 2) : asText(report));
-  process.exitCode = broken(report).length > 0 ? 1 : 0;
+  end(json ? JSON.stringify(report, null, 2) : asText(report), broken(report).length > 0 ? 1 : 0);
 } catch (error) {
   console.error(error);
-  process.exitCode = 1;
+  process.exit(1);
+}
+
+/** All is stopped and removed by now; a channel to a process that was killed may stay, and would keep this one up. */
+function end(text: string, code: number): void {
+  process.stdout.write(`${text}\n`, () => process.exit(code));
 }
 
 function readSettings(): RunSettings & { json: boolean } {

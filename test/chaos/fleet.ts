@@ -133,22 +133,16 @@ export async function startFleet(options: {
       await delay(ms);
       child?.kill("SIGCONT");
     },
-    async terminate(role, slot) {
-      const { child, ended } = await doom(role, slot);
-      child.kill("SIGTERM");
-      const limit = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
-      await ended;
-      clearTimeout(limit);
-    },
+    terminate,
     crashes: () => crashes,
     async stop() {
       stopping = true;
-      await Promise.all(members.map(({ role, slot }) => stopMember(role, slot)));
+      await Promise.all(members.map(({ role, slot }) => terminate(role, slot)));
       await quoteLogs(members, crashes);
     },
   };
 
-  async function stopMember(role: Role, slot: number): Promise<void> {
+  async function terminate(role: Role, slot: number): Promise<void> {
     const { child, ended } = await doom(role, slot);
     child.kill("SIGTERM");
     const limit = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);

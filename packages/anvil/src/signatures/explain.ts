@@ -4,11 +4,16 @@ import type { Provider, Scheme } from "./provider.ts";
 import { type ProviderName, providers } from "./providers/index.ts";
 import type { Received } from "./received.ts";
 import { timestampOf } from "./schemes/description.ts";
-import type { Moment } from "./schemes/engine.ts";
 import { engineOf, keyedSchemes, schemeFor, schemesOf } from "./schemes/index.ts";
 import { signsUrl } from "./schemes/traits.ts";
 import type { RefusalReason } from "./verdict.ts";
-import { type RequestToVerify, readRequest, type Verdict, verifyRequest } from "./verify.ts";
+import {
+  type RequestToVerify,
+  readRequest,
+  type Verdict,
+  type VerifyOptions,
+  verifyRequest,
+} from "./verify.ts";
 
 /** One step of a verification. No secret, signature or body is in it. */
 export type Check = {
@@ -48,11 +53,7 @@ export type Explanation = {
 export async function explainRequest(
   provider: ProviderName | Provider,
   request: RequestToVerify,
-  options: {
-    readonly secrets: readonly string[];
-    readonly now: number;
-    readonly fetchKey?: Moment["fetchKey"];
-  },
+  options: VerifyOptions,
 ): Promise<Explanation> {
   const verdict = await verifyRequest(provider, request, options);
   const row = (typeof provider === "string" ? providers.get(provider) : provider) as Provider;

@@ -31,4 +31,4 @@ export {
 export { unknownProvider } from "./unknown-provider.ts";
 export { judgeVector, type Vector } from "./vectors.ts";
 export type { Refusal, RefusalReason } from "./verdict.ts";
-export { type RequestToVerify, type Verdict, verifyRequest } from "./verify.ts";
+export { type RequestToVerify, type Verdict, type VerifyOptions, verifyRequest } from "./verify.ts";

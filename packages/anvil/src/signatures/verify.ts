@@ -76,26 +76,28 @@ export type RequestToVerify = {
   readonly body: Uint8Array | string;
 };
 
+export type VerifyOptions = {
+  /** Every one that is valid now. */
+  readonly secrets: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Gets certificates and keys for PayPal, SNS and Plaid: `httpsKeys()`, or your own. */
+  readonly fetchKey?: Moment["fetchKey"];
+};
+
 export type Verdict = { readonly ok: true; readonly eventId?: string; readonly type?: string } | Refusal;
 
 /**
  * Is this request really from the provider, and which event is it? For other frameworks, and for finding out why a
  * delivery is refused. Keeps nothing and opens nothing, but for what `fetchKey` does.
  * @param provider a name such as `"stripe"`, or a row of your own
- * @param options.secrets every one that is valid now
- * @param options.now milliseconds since 1970
- * @param options.fetchKey gets certificates and keys for PayPal, SNS and Plaid: `httpsKeys()`, or your own
  * @throws {KeyUnavailable} when one could not be fetched: no verdict, ask the sender to come again
  * @throws {TypeError} for a provider that isn't known
  */
 export async function verifyRequest(
   provider: ProviderName | Provider,
   request: RequestToVerify,
-  options: {
-    readonly secrets: readonly string[];
-    readonly now: number;
-    readonly fetchKey?: Moment["fetchKey"];
-  },
+  options: VerifyOptions,
 ): Promise<Verdict> {
   const received = readRequest(request);
   const row = typeof provider === "string" ? providers.get(provider) : provider;
